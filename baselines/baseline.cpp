@@ -155,7 +155,9 @@ Result<accounting::Events> compose(
     events.events = selection_by_split(selection);
     return events;
   }
-  if (composition.trials.empty()) return error("a composition with a cost must list at least one trial");
+  if (composition.trials.empty() && composition.not_begun.empty()) {
+    return error("a composition with a cost must list at least one trial");
+  }
   if (composition.rule == Composition::Rule::selection) {
     trial::EventTally dearest;
     const std::span<const std::string> listed = composition.trials;

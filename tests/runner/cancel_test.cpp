@@ -6,6 +6,7 @@
 #include <set>
 #include <thread>
 
+#include "harness/mechanism/releases.h"
 #include "harness/runner/execute/cancelled_study.h"
 #include "harness/runner/execute/reopen.h"
 #include "harness/runner/execute/study_request.h"
@@ -24,15 +25,15 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-std::string spec_of(const std::string& rows, const std::string& noise_seed,
-                    const std::string& seeds = "[0]") {
+std::string spec_of(const std::string& rows, const std::string& noise_seed, const std::string& seeds = "[0]",
+                    int steps = 6) {
   return fmt::format(
       "name: ended\ntitle: t\n{}defaults:\n"
       "  dataset: {{name: synthetic, train: 2000, validation: 500, test: 500, classes: 3, features: 16}}\n"
       "  seeds: {}\n  epsilon: [3]\n  delta: 1e-5\n"
-      "  train: {{sample_rate: 0.1, steps: 6, optimizer: adamw}}\n  evaluate: {{every: 0}}\n"
+      "  train: {{sample_rate: 0.1, steps: {}, optimizer: adamw}}\n  evaluate: {{every: 0}}\n"
       "panels:\n  - {{id: small, model: linear}}\nrows:\n{}",
-      noise_seed.empty() ? "" : "noise_seed: " + noise_seed + "\n", seeds, rows);
+      noise_seed.empty() ? "" : "noise_seed: " + noise_seed + "\n", seeds, steps, rows);
 }
 
 // b and c share their run.
@@ -95,7 +96,7 @@ TEST(Cancel, ARunUnderWayIsStoppedAndTheOthersGoOn) {
   EXPECT_FALSE(report.failed_unexpectedly()) << "it is what was asked for";
   const auto cancelled = study_of(world, "a");
   EXPECT_TRUE(results::is_cancelled(cancelled));
-  EXPECT_THAT(cancelled.failure_message, HasSubstr("what its runs executed stays charged"));
+  EXPECT_THAT(cancelled.failure_message, HasSubstr("its runs stay charged as planned"));
   EXPECT_EQ(study_of(world, "b").state, results::StudyState::concluded);
   // What its journal booked.
   const auto journal = mechanism::read_journal(world.out().journal(lingering)).value();
@@ -248,6 +249,61 @@ TEST(Cancel, APrivateSelectionStaysChargedWholeAndDoesNotTellItsRuns) {
   EXPECT_THAT(made, SizeIs(3));
   EXPECT_THAT(records, SizeIs(1));
   EXPECT_THAT(charged, SizeIs(1));
+}
+
+// More steps than are booked ahead of a run.
+constexpr int kManySteps = 1000;
+
+double planned_cost(const trial::TrialConfig& config) {
+  return accounting::report_epsilon({.events = mechanism::events(config)}, 1e-5).value().epsilon;
+}
+
+// Where it stopped was chosen by who saw what it had released. It has released two steps of a
+// thousand, and the price of what it booked would be a fifth of that of its plan.
+TEST(Cancel, ARunIsChargedAsPlannedWhereverItWasStopped) {
+  for (const std::string noise_seed : {"s", ""}) {
+    World world;
+    FakeExecutor executor;
+    std::optional<trial::TrialConfig> begun;
+    executor.fate = [&](const auto& config) {
+      begun = config;
+      return Fate::linger;
+    };
+    executor.at_end = [&](const auto&) { ask_to_cancel(world, "a"); };
+    const std::string row = "  - {id: a, method: fixed-rate, options: {lr: 5e-2}}\n";
+    world.run(spec_of(row, noise_seed, "[0]", kManySteps), executor);
+    const auto cancelled = study_of(world, "a");
+    ASSERT_TRUE(results::is_cancelled(cancelled));
+    ASSERT_TRUE(begun && cancelled.total);
+    EXPECT_GT(planned_cost(*begun), 2.9);
+    EXPECT_EQ(cancelled.total->epsilon, planned_cost(*begun));
+    EXPECT_EQ(odometer(world), planned_cost(*begun));
+    world.forget_database();
+    EXPECT_EQ(odometer(world), planned_cost(*begun)) << "from the journal alone";
+  }
+}
+
+// A signal, a limit of memory, a lost machine: the run may never go on.
+TEST(Cancel, ARunThatIsNeverContinuedIsChargedAsPlanned) {
+  for (const auto fate : {Fate::cancel, Fate::kill}) {
+    World world;
+    FakeExecutor executor;
+    std::optional<trial::TrialConfig> begun;
+    executor.fate = [&](const auto& config) {
+      begun = config;
+      return fate;
+    };
+    const std::string row = "  - {id: a, method: fixed-rate, options: {lr: 5e-2}}\n";
+    const auto yaml = spec_of(row, "", "[0]", kManySteps);
+    world.run(yaml, executor);
+    ASSERT_TRUE(begun);
+    EXPECT_EQ(odometer(world), planned_cost(*begun));
+    // One that goes on is the same release.
+    FakeExecutor rest;
+    world.run(yaml, rest);
+    EXPECT_EQ(study_of(world, "a").state, results::StudyState::concluded);
+    EXPECT_EQ(odometer(world), planned_cost(*begun));
+  }
 }
 
 // Also before any of its runs began: that none did must not be seen either.

@@ -223,7 +223,8 @@ TEST_F(LostRuns, StayChargedWhereTheirJournalsAreDamaged) {
   EXPECT_EQ(steps_of(odometer.data.at(0)), 2 * 6);
 }
 
-// The runs of kSpec, with 300 steps, of which a killed one books 128.
+// The runs of kSpec, with 300 steps, of which a killed one books 128 and is charged all as long as
+// it is not over.
 const std::string kLonger = [] {
   auto text = kSpec;
   return text.replace(text.find("steps: 6"), 8, "steps: 300");
@@ -236,12 +237,12 @@ class OlderCopies : public ::testing::TestWithParam<Fate> {
     FakeExecutor executor;
     executor.fate = [](const auto&) { return GetParam(); };
     world_.run(kLonger, executor);
-    ASSERT_EQ(steps_of(only(world_)), 2 * 128);
+    ASSERT_EQ(steps_of(only(world_)), 2 * 300);
     for (const auto& id : executor.submitted) {
       const auto text = read_file(world_.out().journal(id)).value();
       ASSERT_TRUE(write_file_atomically(world_.out().journal(id), text.substr(0, text.find('\n') + 1)));
     }
-    EXPECT_EQ(steps_of(only(world_)), 2 * 128);
+    EXPECT_EQ(steps_of(only(world_)), 2 * 300);
   }
   World world_;
 };

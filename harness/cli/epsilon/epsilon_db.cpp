@@ -8,6 +8,7 @@
 #include "baselines/baseline.h"
 #include "harness/base/text.h"
 #include "harness/cli/common/command_line.h"
+#include "harness/runner/odometer/charge.h"
 #include "results/provenance/export.h"
 #include "results/provenance/ledger.h"
 #include "results/store/records.h"
@@ -44,7 +45,7 @@ Result<std::vector<accounting::Event>> executed_by(const results::Store& store, 
   if (!trial) return trial.error();
   if (!*trial)
     return error("the database holds no trial '" + id + "'. `hyfreedp export rows SPEC` names them.");
-  return (**trial).events;
+  return runner::charged_events(**trial);
 }
 
 Result<Derived> derive(const accounting::Events& events, double delta) {

@@ -7,6 +7,7 @@
 #include "harness/base/text.h"
 #include "harness/mechanism/journal.h"
 #include "harness/mechanism/releases.h"
+#include "harness/runner/odometer/charge.h"
 #include "harness/runner/odometer/odometer.h"
 #include "harness/runner/odometer/release.h"
 #include "harness/trial/event_tally.h"
@@ -18,17 +19,73 @@ namespace {
 
 using baselines::Composition;
 
-// What the database or the journal says, whichever is more: of a seeded run that was interrupted
-// the journal alone says it.
-Result<std::vector<accounting::Event>> executed_so_far(const results::Store& store, const OutFolder& out,
-                                                       const std::string& trial) {
-  trial::EventTally executed;
+// What the run is charged, by the database or the journal, whichever says more: of a seeded run
+// that was interrupted the journal alone says it. Nothing where it has released nothing.
+Result<std::vector<accounting::Event>> charged_to(const results::Store& store, const OutFolder& out,
+                                                  const std::string& trial) {
+  trial::EventTally charged;
   const auto record = store.trial(trial);
   if (!record) return record.error();
-  if (*record) executed.raise_to(trial::EventTally((**record).events));
+  if (*record) {
+    const auto recorded = charged_events(**record);
+    if (!recorded) return recorded.error();
+    charged.raise_to(trial::EventTally(*recorded));
+  }
   const auto journal = mechanism::read_journal(out.journal(trial));
-  if (journal && journal->trial == trial) executed.raise_to(trial::EventTally(journal->executed));
-  return executed.events();
+  if (journal && journal->trial == trial) {
+    const bool is_finished = journal->finish && journal->finish->state == trial::TrialState::finished;
+    charged.raise_to(
+        trial::EventTally(is_finished ? journal->executed : as_planned(journal->config, journal->executed)));
+  }
+  return charged.events();
+}
+
+// Those that have released anything.
+Result<std::vector<std::string>> begun_of(const results::Store& store, const OutFolder& out,
+                                          const std::vector<std::string>& trials) {
+  std::vector<std::string> begun;
+  for (const auto& id : trials) {
+    const auto charged = charged_to(store, out, id);
+    if (!charged) return charged.error();
+    if (!charged->empty()) begun.push_back(id);
+  }
+  return begun;
+}
+
+// Of a seed that was booked ahead: its runs that have begun, and what was booked of the others. A
+// seed of which none has counts as the row's dearest other one, as one that was not needed does.
+// `is_first`: the booking lists its runs in the order of what each was to release; one that was
+// cancelled before lists those that had begun, and books the others.
+Result<Composition> of_booked_seed(const results::Store& store, const OutFolder& out,
+                                   const results::StudyRecord& study, bool is_first) {
+  const auto booked = Composition::from_json(study.composition, "study " + study.id);
+  if (!booked) return booked.error();
+  Composition composition{.rule = Composition::Rule::sum, .trials = {}, .selection = {}};
+  auto begun = begun_of(store, out, study.trials);
+  if (!begun) return begun.error();
+  composition.trials = std::move(*begun);
+  trial::EventTally all;
+  for (std::size_t i = 0; i < booked->not_begun.size(); ++i) {
+    const bool is_listed =
+        is_first && i < booked->trials.size() &&
+        std::ranges::find(composition.trials, booked->trials[i]) != composition.trials.end();
+    if (is_listed) continue;
+    composition.not_begun.push_back(booked->not_begun[i]);
+    all.add(booked->not_begun[i].events);
+  }
+  for (const auto& id : composition.trials) {
+    const auto charged = charged_to(store, out, id);
+    if (!charged) return charged.error();
+    all.add(*charged);
+  }
+  const auto dearest = dearest_seed(store, study);
+  if (!dearest) return dearest.error();
+  if (is_first && !all.contains(*dearest)) {
+    all.raise_to(*dearest);
+    composition.trials.clear();
+    composition.not_begun = {{all.events(), ""}};
+  }
+  return composition;
 }
 
 // What the dearest run like those of the selection executed, at least what each was to execute.
@@ -56,7 +113,8 @@ Result<std::vector<accounting::Event>> dearest_like(const results::Store& store,
 }
 
 // How its cost composes. Only of a selection that was booked is there a rule already.
-Result<Composition> composition_of(const results::Store& store, const results::StudyRecord& study,
+Result<Composition> composition_of(const results::Store& store, const OutFolder& out,
+                                   const results::StudyRecord& study,
                                    const std::optional<trial::Named>& dataset) {
   if (string_or(study.composition, "rule", "") == "selection" && study.composition.contains("selection") &&
       dataset) {
@@ -68,26 +126,49 @@ Result<Composition> composition_of(const results::Store& store, const results::S
         Composition::Unlisted{.executed = std::move(*executed), .planned = booked->selection.base};
     return booked;
   }
-  if (study.trials.empty())
-    return Composition{.rule = Composition::Rule::none, .trials = {}, .selection = {}};
-  return Composition{.rule = Composition::Rule::sum, .trials = study.trials, .selection = {}};
+  if (study.composition.contains("not_begun")) return of_booked_seed(store, out, study, dataset.has_value());
+  auto begun = begun_of(store, out, study.trials);
+  if (!begun) return begun.error();
+  const auto rule = begun->empty() ? Composition::Rule::none : Composition::Rule::sum;
+  return Composition{.rule = rule, .trials = std::move(*begun), .selection = {}};
 }
 
 }  // namespace
+
+Result<trial::EventTally> dearest_seed(const results::Store& store, const results::StudyRecord& study) {
+  trial::EventTally dearest;
+  const auto known = store.studies(study.spec);
+  if (!known) return known.error();
+  for (const auto& other : *known) {
+    if (other.panel != study.panel || other.row != study.row || other.epsilon_target != study.epsilon_target)
+      continue;
+    trial::EventTally planned;
+    for (const auto& id : other.trials) {
+      const auto record = store.trial(id);
+      if (!record) return record.error();
+      if (!*record) continue;
+      const auto config = trial::TrialConfig::from_json((**record).config, "trial " + id);
+      if (!config) return config.error();
+      planned.add(mechanism::events(*config));
+    }
+    dearest.raise_to(planned);
+  }
+  return dearest;
+}
 
 Result<results::StudyRecord> as_cancelled(const results::Store& store, const OutFolder& out,
                                           results::StudyRecord study) {
   const auto spec = store.spec(study.spec);
   if (!spec) return spec.error();
   const auto dataset = booked_dataset(study.composition);
-  const auto composition = composition_of(store, study, dataset);
+  const auto composition = composition_of(store, out, study, dataset);
   if (!composition) return composition.error();
   study.state = results::StudyState::failed;
   study.failure_kind = results::kCancelledStudy;
   study.failure_message = composition->rule == Composition::Rule::selection
                               ? "It was cancelled; its private selection stays charged as a whole."
                           : composition->rule == Composition::Rule::sum
-                              ? "It was cancelled; what its runs executed stays charged."
+                              ? "It was cancelled; its runs stay charged as planned."
                               : "It was cancelled.";
   study.failure_message += " hyfreedp retry opens it again.";
   study.composition = composition->to_json();
@@ -95,6 +176,8 @@ Result<results::StudyRecord> as_cancelled(const results::Store& store, const Out
     // Where a row that was rebuilt from its release record has it, too.
     study.composition["dataset"] = as_json(*dataset);
     study.composition["unlisted"].as_object()["dataset"] = as_json(*dataset);
+  } else if (!composition->not_begun.empty() && composition->trials.empty() && dataset) {
+    study.composition["dataset"] = as_json(*dataset);  // no run says which data it is about
   }
   study.total.reset();
   study.training.reset();
@@ -107,7 +190,7 @@ Result<results::StudyRecord> as_cancelled(const results::Store& store, const Out
   if (!study.epsilon_target) return study;
   if (*spec && has_seeded_noise(**spec)) study.flags = {results::kReproducibleNoise};
   const auto priced = StudyPricer().price(
-      study, *composition, [&](const std::string& trial) { return executed_so_far(store, out, trial); });
+      study, *composition, [&](const std::string& trial) { return charged_to(store, out, trial); });
   if (!priced) return priced.error();
   return study;
 }
@@ -126,7 +209,7 @@ results::StudyRecord as_reopened(results::StudyRecord study) {
   if (string_or(study.composition, "rule", "") == "selection") {
     study.composition.erase("unlisted");
     study.trials.clear();  // an open selection lists none
-  } else {
+  } else if (!study.composition.contains("not_begun")) {
     study.composition = {};
   }
   return study;

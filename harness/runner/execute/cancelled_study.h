@@ -1,12 +1,16 @@
 // Studies that their user ends (`hyfreedp cancel`) and opens again (`hyfreedp retry`).
 //
 // A cancelled study is `failed: cancelled`. It counts as answered, so that runs of its spec leave
-// it alone. What it executed stays charged:
-//   - its runs, composed in sequence, whatever its method would have reported;
+// it alone. What began, or was booked ahead, stays charged as planned (odometer/charge.h): whoever
+// cancels has seen what was released, so a charge of the steps up to there would be no bound.
+//   - its runs that have released anything, to their last step, composed in sequence, whatever its
+//     method would have reported;
 //   - a private selection whole, at the price that was booked when it opened, or the dearest that a
 //     run like its own executed. Which runs are its own is not recorded, and how many there were
 //     shows nowhere;
-//   - a study of which nothing was drawn or begun: nothing.
+//   - a seed of a comparison that decides how many there are (StudyRun::book_seed): all that the
+//     spec allows, also where it has not begun;
+//   - another study of which nothing was drawn or begun: nothing.
 // That a study is cancelled is decided by whoever looks at what is shown, which are releases. Who
 // decides by looking at hidden runs (owner-only files, --confidential) makes another release, which
 // nothing here prices.
@@ -17,9 +21,13 @@
 
 #include "harness/runner/execute/study_epsilon.h"
 #include "harness/runner/odometer/out_folder.h"
+#include "harness/trial/event_tally.h"
 #include "results/store/store.h"
 
 namespace hyfreedp::runner {
+
+// The most that one seed of the study's row was to release, of the runs that the database knows.
+Result<trial::EventTally> dearest_seed(const results::Store& store, const results::StudyRecord& study);
 
 // The record of `study`, which has no answer, as a cancelled one, with its ε. Its runs have ended,
 // or are another study's too. Nothing is written. An error if what a run executed cannot be read.
@@ -27,7 +35,7 @@ Result<results::StudyRecord> as_cancelled(const results::Store& store, const Out
                                           results::StudyRecord study);
 
 // The record as that of an open study: the next run of the spec goes on with it. What is booked of
-// a private selection stays.
+// a private selection or of a seed stays.
 results::StudyRecord as_reopened(results::StudyRecord study);
 
 // Why `retry` cannot open the study again, as a sentence; nothing where it can (cancelled, or

@@ -4,6 +4,7 @@
 
 #include "baselines/baseline.h"
 #include "harness/base/version.h"
+#include "harness/runner/odometer/charge.h"
 #include "harness/trial/event_tally.h"
 #include "results/provenance/cell_file.h"
 #include "results/store/records.h"
@@ -48,7 +49,7 @@ class CellExport {
     auto trial = store_.trial(id);
     if (!trial) return trial.error();
     if (!*trial) return error("the database holds no trial '" + id + "'.");
-    return (**trial).events;
+    return charged_events(**trial);
   }
 
   Result<void> add_run(const results::StudyRecord& study, json::object& object) const {

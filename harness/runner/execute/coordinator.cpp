@@ -10,6 +10,7 @@
 #include "harness/base/files.h"
 #include "harness/base/text.h"
 #include "harness/mechanism/releases.h"
+#include "harness/runner/execute/cancelled_study.h"
 #include "harness/runner/execute/run_keys.h"
 #include "harness/runner/execute/run_memory.h"
 #include "harness/runner/odometer/release.h"
@@ -145,8 +146,10 @@ Result<void> Coordinator::open_studies(const Spec& spec) {
     const auto& opened = studies_.back().study();
     if (opened.baseline->confidential_runs && !opened.cell.base.noise_seed) report_.hides_times = true;
     studies_.back().book_selection();
+    // All seeds that a comparison may take are charged from the start, those that are trained first
+    // among them.
+    if (gate_->is_sequential(studies_.back().outcome())) studies_.back().book_seed();
     const bool is_held = gate_->hold(index, studies_.back().outcome());
-    if (is_held) studies_.back().book_seed();
     if (auto written = store_.put_study(studies_.back().outcome()); !written) return written.error();
     if (!is_held) ready_.push_back(index);
     // Under private selection the number of runs does not show: the study counts as one, also where
@@ -488,40 +491,18 @@ Result<void> Coordinator::open_gate() {
 // has not begun: the row's most expensive other seed stands for it.
 Result<void> Coordinator::end_not_needed(std::size_t index) {
   auto& run = studies_[index];
-  const auto& wanted = run.outcome();
-  trial::EventTally largest;
+  trial::EventTally dearest;
   if (!run.study().baseline->confidential_runs) {
-    const auto known = store_.studies(wanted.spec);
-    if (!known) return known.error();
-    for (const auto& other : *known) {
-      if (other.panel != wanted.panel || other.row != wanted.row ||
-          other.epsilon_target != wanted.epsilon_target)
-        continue;
-      const auto planned = planned_events(other);
-      if (!planned) return planned.error();
-      largest.raise_to(*planned);
-    }
+    auto found = dearest_seed(store_, run.outcome());
+    if (!found) return found.error();
+    dearest = std::move(*found);
   }
-  run.end_without_runs(largest.events());
+  run.end_without_runs(dearest.events());
   if (auto written = store_.put_study(run.outcome()); !written) return written.error();
   tally_.over("study " + run.study().id);
   tally_.cell_over();
   for (auto* listener : listeners_) listener->study_over(news_of(index, run.outcome()), store_);
   return {};
-}
-
-// Of the study's runs that the database knows.
-Result<trial::EventTally> Coordinator::planned_events(const results::StudyRecord& study) const {
-  trial::EventTally planned;
-  for (const auto& id : study.trials) {
-    const auto record = store_.trial(id);
-    if (!record) return record.error();
-    if (!*record) continue;
-    const auto config = trial::TrialConfig::from_json((**record).config, "trial " + id);
-    if (!config) return config.error();
-    planned.add(mechanism::events(*config));
-  }
-  return planned;
 }
 
 void Coordinator::note_failure(std::size_t index, const results::StudyRecord& record, bool unexpected) {

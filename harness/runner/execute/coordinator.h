@@ -151,7 +151,6 @@ class Coordinator {
   Result<void> finish(std::size_t index);
   Result<void> open_gate();
   Result<void> end_not_needed(std::size_t index);
-  Result<trial::EventTally> planned_events(const results::StudyRecord& study) const;
   Result<void> heed_requests();
   Result<void> cancel(const std::string& study);
   void stop_runs_of(std::size_t index);

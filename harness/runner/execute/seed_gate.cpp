@@ -5,10 +5,15 @@
 
 namespace hyfreedp::runner {
 
-bool SeedGate::hold(std::size_t index, const results::StudyRecord& study) {
+bool SeedGate::is_sequential(const results::StudyRecord& study) const {
   const auto* panel = spec::find_panel(spec_, study.panel);
   const auto* row = panel != nullptr ? spec::find_row(*panel, study.row) : nullptr;
-  if (row == nullptr || !spec::has_sequential_seeds(*panel, *row)) return false;
+  return row != nullptr && spec::has_sequential_seeds(*panel, *row);
+}
+
+bool SeedGate::hold(std::size_t index, const results::StudyRecord& study) {
+  if (!is_sequential(study)) return false;
+  const auto* panel = spec::find_panel(spec_, study.panel);
   auto& column = columns_[{study.panel, study.epsilon_target}];
   if (study.seed < panel->sequential->from || !study.trials.empty()) {
     column.running.insert(index);

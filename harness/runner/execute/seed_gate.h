@@ -22,6 +22,8 @@ class SeedGate {
  public:
   SeedGate(const results::Store& store, const spec::Spec& spec) : store_(store), spec_(spec) {}
 
+  // Whether a comparison decides how many seeds of the study's row are trained.
+  bool is_sequential(const results::StudyRecord& study) const;
   // Study `index` of the coordinator, which has no answer yet. Returns whether it is held back; one
   // that has begun is not.
   bool hold(std::size_t index, const results::StudyRecord& study);

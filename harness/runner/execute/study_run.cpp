@@ -70,9 +70,10 @@ void StudyRun::list_trials() {
 }
 
 void StudyRun::book_seed() {
+  is_booked_ahead_ = true;
   // Which runs a private selection would make is not to be told.
   if (study_.baseline->confidential_runs) {
-    if (!outcome_.composition.empty()) outcome_.composition[kBookedAhead] = true;
+    mark_booked_ahead();
     return;
   }
   composition_ = {.rule = baselines::Composition::Rule::sum, .trials = {}, .selection = {}};
@@ -83,6 +84,10 @@ void StudyRun::book_seed() {
     }
   }
   write_seed_booking();
+}
+
+void StudyRun::mark_booked_ahead() {
+  if (is_booked_ahead_ && !outcome_.composition.empty()) outcome_.composition[kBookedAhead] = true;
 }
 
 void StudyRun::end_without_runs(const std::vector<accounting::Event>& planned) {
@@ -268,6 +273,8 @@ void StudyRun::fail_unexpectedly(const std::string& kind, const std::string& mes
   outcome_.failure_kind = kind;
   outcome_.failure_message = message;
   if (!study_.baseline->confidential_runs) {
+    // What was booked of a seed stays.
+    if (is_booked_ahead_) return;
     composition_ = {.rule = baselines::Composition::Rule::none, .trials = {}, .selection = {}};
   } else {
     // Its finished runs are part of the selection that the next run of the spec completes: still
@@ -280,7 +287,9 @@ void StudyRun::fail_unexpectedly(const std::string& kind, const std::string& mes
         kind);
   }
   outcome_.composition = composition_.to_json();
-  if (study_.baseline->confidential_runs) write_booking();
+  if (!study_.baseline->confidential_runs) return;
+  write_booking();
+  mark_booked_ahead();
 }
 
 void StudyRun::receive(const baselines::FinishedTrial& trial) {

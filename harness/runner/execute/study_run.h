@@ -43,10 +43,10 @@ class StudyRun {
   // a private selection nothing is listed.
   void goes_on_from(const results::StudyRecord& recorded);
 
-  // For a study of a seed that may not be needed (spec::SequentialSeeds): writes the runs that it
-  // would begin with into the outcome, so that they are charged whether or not they are made. How
-  // many seeds are trained follows from runs on the private data, so all that may be are charged.
-  // To be called after book_selection(), whose booking is marked.
+  // For a study of a comparison that decides how many seeds there are (spec::SequentialSeeds):
+  // writes the runs that it would begin with into the outcome, so that they are charged whether or
+  // not they are made. How many seeds are trained follows from runs on the private data, so all
+  // that may be are charged. To be called after book_selection(), whose booking is marked.
   void book_seed();
   // In place of advance(): the seed was not needed (results::is_not_needed). `planned` is the most
   // that another seed of the row was to release, which is charged where it is more than the
@@ -68,6 +68,7 @@ class StudyRun {
   void conclude();
   void write_booking();
   void write_seed_booking();
+  void mark_booked_ahead();
   void check_end_to_end(const baselines::Conclusion& conclusion) const;
   void check_selection(const baselines::Conclusion& conclusion) const;
   void check_parts(const baselines::Conclusion& conclusion) const;
@@ -86,6 +87,7 @@ class StudyRun {
   int rounds_ = 0;
   bool over_ = false;
   bool unexpected_ = false;
+  bool is_booked_ahead_ = false;  // book_seed()
 };
 
 }  // namespace hyfreedp::runner

@@ -113,4 +113,19 @@ Result<std::vector<ChargedAttempt>> charge_of(const KnownOfTrial& known) {
   return charged;
 }
 
+std::vector<accounting::Event> as_planned(const trial::TrialConfig& config,
+                                          std::vector<accounting::Event> booked) {
+  if (booked.empty()) return booked;
+  EventTally charged(booked);
+  charged.raise_to(EventTally(mechanism::events(config)));
+  return charged.events();
+}
+
+Result<std::vector<accounting::Event>> charged_events(const results::TrialRecord& record) {
+  if (record.state == trial::TrialState::finished || record.events.empty()) return record.events;
+  const auto config = trial::TrialConfig::from_json(record.config, "trial " + record.id);
+  if (!config) return config.error();
+  return as_planned(*config, record.events);
+}
+
 }  // namespace hyfreedp::runner

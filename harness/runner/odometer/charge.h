@@ -15,6 +15,13 @@
 //              journal's, the journal may be an older copy, but no other key was used: the attempt
 //              of that key is charged whole. Otherwise one more attempt is charged whole
 //
+// A run that began to release and did not come to its end is charged as planned (as_planned),
+// whoever stopped it: its user, a limit of time or memory, a machine. Its user saw what it had
+// released, and the price of the steps up to a stop that was chosen so is no bound: a guarantee for
+// a number of steps that follows from outputs holds for the most that there could have been. A
+// tighter price needs a privacy filter (Rogers, Roth, Ullman, Vadhan: Privacy Odometers and
+// Filters, 2016), which this program has not.
+//
 // Who puts back older copies of a journal and of its key, but not of the database, hides what was
 // released in between under another key.
 #pragma once
@@ -25,6 +32,7 @@
 
 #include "harness/mechanism/journal.h"
 #include "harness/random/key_file.h"
+#include "harness/trial/trial_config.h"
 #include "results/store/store.h"
 
 namespace hyfreedp::runner {
@@ -54,5 +62,12 @@ struct KnownOfTrial {
 
 // The trial's attempts, charged. An error where the config in the label or in the record is none.
 Result<std::vector<trial::ChargedAttempt>> charge_of(const KnownOfTrial& known);
+
+// What a run of `config` is charged that did not come to its end: at least all that it was to
+// release, where it `booked` anything.
+std::vector<accounting::Event> as_planned(const trial::TrialConfig& config,
+                                          std::vector<accounting::Event> booked);
+// The same of a recorded run; of one that finished what it executed.
+Result<std::vector<accounting::Event>> charged_events(const results::TrialRecord& record);
 
 }  // namespace hyfreedp::runner

@@ -28,12 +28,14 @@ constexpr double kDeltaPower = -1.1;  // as `delta: N^-1.1` of a spec
 struct Run {
   trial::TrialConfig config;
   std::vector<Event> executed;
+  bool is_finished = false;    // it came to its end
   bool is_final = false;       // it will not go on
   bool has_begun = false;      // it may have read the data
   bool has_validated = false;  // has measured its accuracy on private data
 
   bool may_be_selected() const { return config.privacy.is_private && config.evaluation.score.has_value(); }
   EventTally planned() const { return EventTally(mechanism::events(config)); }
+  std::vector<Event> charged() const { return is_finished ? executed : as_planned(config, executed); }
 };
 using Runs = std::map<std::string, Run>;
 
@@ -53,6 +55,7 @@ Result<Run> run_of(const results::TrialRecord& record) {
   return Run{
       .config = std::move(*config),
       .executed = record.events,
+      .is_finished = finished,
       .is_final = results::is_final(record),
       .has_begun = finished || (record.state == trial::TrialState::failed && began(record.failure_kind)),
       .has_validated = finished};
@@ -67,6 +70,7 @@ Result<Run> run_of(const random::KeyLabel& key) {
 Run run_of(mechanism::Journal journal) {
   Run run{.config = std::move(journal.config), .executed = std::move(journal.executed)};
   const auto& finish = journal.finish;
+  run.is_finished = finish && finish->state == trial::TrialState::finished;
   run.is_final =
       finish && (finish->state == trial::TrialState::finished || !results::may_be_tried_again(finish->kind));
   run.has_begun = !journal.steps.empty() || (finish && began(finish->kind));
@@ -325,7 +329,7 @@ class Composer {
     for (const auto& id : study.runs) {
       const auto run = runs_.find(id);
       if (run == runs_.end()) continue;
-      base.raise_to(EventTally(run->second.executed));
+      base.raise_to(EventTally(run->second.charged()));
       dataset = &run->second.config.dataset;
       selected_.insert(id);
     }
@@ -338,7 +342,7 @@ class Composer {
     if (!reported.empty() && selected_.contains(reported.front())) return;
     EventTally base(study.composition.unlisted->executed);
     for (const auto& id : runs_like(EventTally(study.composition.unlisted->planned), *study.dataset)) {
-      base.raise_to(EventTally(runs_.at(id).executed));
+      base.raise_to(EventTally(runs_.at(id).charged()));
       open_.insert(id);
     }
     add_selection(study, base, *study.dataset);
@@ -398,7 +402,7 @@ class Composer {
       spending.has_unknown_selection = true;
       return;
     }
-    spending.add(run.executed);
+    spending.add(run.charged());
   }
 
   void add_rest(const Composition& search) {
@@ -606,7 +610,11 @@ Result<Odometer> odometer_of(const results::Store& store, const OutFolder& out,
   const auto studies = StudyReader(store).read();
   if (!studies) return studies.error();
   for (const auto& [id, run] : *runs) {
-    if (run.is_final) odometer.final_runs.insert(id);
+    if (run.is_final) {
+      odometer.final_runs.insert(id);
+    } else if (!run.executed.empty()) {
+      odometer.interrupted.emplace(id, run.executed);
+    }
   }
   Composer(odometer, *runs, *studies, options).compose();
   for (const auto& [text, test] : odometer.tested) {

@@ -7,11 +7,11 @@
 //
 //   Runs          Every trial of the database, whatever became of it and whether or not a row still
 //                 lists it, and every journal that the database has not taken in. A run that is
-//                 under way or was killed counts the steps that its journal says were planned next,
-//                 too. Where a run's noise key is there and its journal is not, every attempt up to
-//                 the key's counts as if it had been completed. What the database knows beyond
-//                 journal and key is added, and so is, as if completed, a run that was begun and
-//                 left neither (charge.h). A run that several rows share counts once.
+//                 under way, or ended before its time, counts all that it was to release
+//                 (charge.h). Where a run's noise key is there and its journal is not, every
+//                 attempt up to the key's counts as if it had been completed. What the database
+//                 knows beyond journal and key is added, and so is, as if completed, a run that was
+//                 begun and left neither (charge.h). A run that several rows share counts once.
 //   Same data     Datasets are the same data where they share a name or a mark of their files
 //                 (datasets/same_data.h), whatever their options: these choose how a record is
 //                 represented, or fewer records. Generated ones are the same data where they have
@@ -27,7 +27,8 @@
 //                 of which no rule is recorded are left out (Spending::has_unknown_selection),
 //                 unless confidential values are asked for.
 //   Seeds         Where a comparison decides how many seeds are trained (spec::SequentialSeeds),
-//                 all that the spec allows count from the start, whether or not they are trained.
+//                 all that the spec allows count from the start, whether or not they are trained,
+//                 and also where they are cancelled.
 //   Lower bound   With has_unknown_selection or Odometer::unreadable files the reading lacks what
 //                 these released. Where runs did not divide the data alike, a test record of one
 //                 may be a private one of another, and its accuracy was printed without noise. It
@@ -134,6 +135,10 @@ struct Odometer {
   // Journals and keys, with the reason: what they tell of is not counted. How many there are is
   // confidential, as the number of runs is.
   std::vector<std::string> unreadable;
+  // Of runs that are not over: what their attempts booked. Their next attempt, elsewhere, costs
+  // that at most beyond what is counted, where it goes on, and all that is planned, where it begins
+  // anew.
+  std::map<std::string, std::vector<accounting::Event>> interrupted = {};
   // Test sets (ood_test) of runs that began, by id and name.
   std::map<std::string, trial::OodTest> tested = {};
 
