@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "datasets/image/archive.h"
 #include "datasets/image/image_folder.h"
@@ -65,7 +67,41 @@ Result<std::string> own_files_checksum(const std::string& path) {
 
 namespace {
 
-std::string secret_file() { return state_folder() + "/data.key"; }
+// The file with the secret. An error where it is not this user's alone: one that somebody else
+// planted or can read lets them make marks and tell which data have one.
+Result<std::string> secret_file(bool make) {
+  constexpr const char* kAdvice = "Set XDG_STATE_HOME to a folder of your own.";
+  const auto is_set = [](const char* name) {
+    const char* value = std::getenv(name);
+    return value != nullptr && *value != '\0';
+  };
+  if (!is_set("XDG_STATE_HOME") && !is_set("HOME")) {
+    return error(fmt::format(
+        "There is no folder for the secret key under which your files are known: neither HOME nor "
+        "XDG_STATE_HOME is set. {}",
+        kAdvice));
+  }
+  const auto folder = state_folder();
+  auto file = folder + "/data.key";
+  if (make) {
+    if (auto made = make_closed_folder(folder); !made) return made.error();
+  }
+  for (const auto& path : {folder, file}) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) continue;  // it is made, or there is none
+    if (status.st_uid != ::geteuid()) {
+      return error(
+          fmt::format("{}: it is another user's, so the secret key there is not yours. {}", path, kAdvice));
+    }
+    if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+      return error(
+          fmt::format("{}: others may write there, so the secret key may be theirs. Run: chmod "
+                      "go-w '{}'; or set XDG_STATE_HOME to a folder of your own.",
+                      path, path));
+    }
+  }
+  return file;
+}
 
 std::string mark_under(const random::Key& key, const std::string& text) {
   return sha256_hex(std::string(key.bytes.begin(), key.bytes.end()) + text);
@@ -74,9 +110,19 @@ std::string mark_under(const random::Key& key, const std::string& text) {
 }  // namespace
 
 std::optional<std::string> secret_mark(const std::string& text) {
-  const auto stored = random::read_key(secret_file());
+  const auto file = secret_file(false);
+  if (!file) return std::nullopt;
+  const auto stored = random::read_key(*file);
   if (!stored || !*stored) return std::nullopt;
   return mark_under((**stored).key, text);
+}
+
+Result<std::string> made_secret_mark(const std::string& text) {
+  const auto file = secret_file(true);
+  if (!file) return file.error();
+  const auto key = random::create_or_read_key(*file);
+  if (!key) return key.error();
+  return mark_under(*key, text);
 }
 
 Result<json::object> with_checksum(json::object options, const std::string& path) {
@@ -87,13 +133,12 @@ Result<json::object> with_checksum(json::object options, const std::string& path
     return error(fmt::format("{}: SHA-256 of the files is {}, but the spec gives {}: they have changed.",
                              path, *sha256, given));
   }
-  const auto key = random::create_or_read_key(secret_file());
-  if (!key) return key.error();
-  const auto mark = mark_under(*key, *sha256);
-  if (const auto before = string_or(options, "files_mark", mark); before != mark) {
+  const auto mark = made_secret_mark(*sha256);
+  if (!mark) return mark.error();
+  if (const auto before = string_or(options, "files_mark", *mark); before != *mark) {
     return error(path + ": the files have changed since the spec was read.");
   }
-  options["files_mark"] = mark;
+  options["files_mark"] = *mark;
   return options;
 }
 

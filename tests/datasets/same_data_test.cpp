@@ -3,6 +3,7 @@
 
 #include <map>
 #include <set>
+#include <unistd.h>
 
 #include "datasets/content_marks.h"
 #include "datasets/own_files.h"
@@ -136,6 +137,37 @@ TEST_F(SameData, ImagesInAFolderAndInAnotherUnderOtherNames) {
 TEST_F(SameData, WhatIsNoMarkNamesNoFile) {
   ASSERT_TRUE(write_file_atomically(path("state/hyfreedp/other.json"), R"({"all": ["x"]})"));
   EXPECT_TRUE(content_marks("../other").all.empty());
+}
+
+// Without HOME it would lie where everybody can plant one.
+TEST_F(SameData, TheSecretLiesInAFolderOfTheUsersOwn) {
+  const auto key = path("state/hyfreedp/data.key");
+  {
+    const ScopedVariable home("HOME", std::nullopt), state("XDG_STATE_HOME", std::nullopt);
+    const auto refused = made_secret_mark("text");
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message.find("Set XDG_STATE_HOME to a folder of your own"), std::string::npos);
+    EXPECT_FALSE(secret_mark("text"));
+  }
+  EXPECT_FALSE(secret_mark("text")) << "there is none yet";
+  const auto mark = made_secret_mark("text");
+  ASSERT_TRUE(mark) << mark.error().message;
+  EXPECT_EQ(secret_mark("text"), *mark);
+  using std::filesystem::perms;
+  std::filesystem::permissions(path("state/hyfreedp"), perms::all);
+  EXPECT_FALSE(secret_mark("text")) << "anybody may have put it there";
+  EXPECT_EQ(made_secret_mark("text").value(), *mark) << "the folder is closed again";
+  EXPECT_EQ(std::filesystem::status(path("state/hyfreedp")).permissions(), perms::owner_all);
+  std::filesystem::permissions(key, perms::owner_read | perms::owner_write | perms::group_write);
+  EXPECT_FALSE(secret_mark("text"));
+  EXPECT_FALSE(made_secret_mark("text"));
+  std::filesystem::permissions(key, perms::owner_read | perms::owner_write);
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  ASSERT_EQ(::chown(key.c_str(), 65534, 65534), 0);
+  EXPECT_FALSE(secret_mark("text"));
+  const auto planted = made_secret_mark("text");
+  ASSERT_FALSE(planted);
+  EXPECT_NE(planted.error().message.find("another user's"), std::string::npos);
 }
 
 // Their publisher divided them; which options choose the records is known of each.

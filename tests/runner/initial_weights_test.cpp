@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/datasets/scratch.h"
 #include "tests/runner/fake_world.h"
 #include "tests/runner/zero_weights.h"
 
@@ -44,10 +45,14 @@ class InitialWeights : public testing::Test {
   static std::string with_own_metadata(const std::string& path, const std::string& private_data,
                                        const std::string& more = "") {
     const auto weights = read_file(path + "/model.safetensors").value();
-    write_file_atomically(path + "/trial.json",
-                          fmt::format(R"({{"private_data": [{}], "files": {{"model.safetensors": "{}"}}{}}})",
-                                      private_data, sha256_hex(weights), more))
-        .value();
+    auto metadata =
+        parse_json(fmt::format(R"({{"private_data": [{}], "files": {{"model.safetensors": "{}"}}{}}})",
+                               private_data, sha256_hex(weights), more),
+                   "metadata")
+            .value()
+            .as_object();
+    metadata["tag"] = tag_of(metadata).value();
+    write_file_atomically(path + "/trial.json", pretty_json(metadata)).value();
     return path;
   }
   Result<Spec> spec_of(const std::string& start, const std::string& dataset = "adult",
@@ -71,6 +76,8 @@ class InitialWeights : public testing::Test {
   }
 
   World world_;
+  // Not this user's key.
+  const datasets::ScopedVariable state_{"XDG_STATE_HOME", at("state").string()};
   const std::string public_data_ =
       "{name: synthetic, train: 100, validation: 10, test: 10, features: 104, classes: 2}";
 };
@@ -130,13 +137,50 @@ TEST_F(InitialWeights, MetadataOfOtherFilesAreRefused) {
   EXPECT_THAT(refusal(with_metadata("unbound", R"({"private_data": []})")), HasSubstr("'files' must list"));
 }
 
+// Edited to name other data, or of an older version or another user.
+TEST_F(InitialWeights, MetadataThatThisUserDidNotWriteAreNotBelieved) {
+  const auto seen = kept("seen", kAdult);
+  const auto file = seen + "/trial.json";
+  const auto text = read_file(file).value();
+  auto edited = text;
+  edited.replace(edited.find("adult"), 5, "mnist");
+  write_file_atomically(file, edited).value();
+  EXPECT_THAT(refusal(seen), AllOf(HasSubstr("is not known"), HasSubstr("no tag of this user")));
+  EXPECT_EQ(refusal(seen, "adult", "[inf]"), "") << "no epsilon is claimed";
+  auto untagged = parse_json(text, "metadata").value().as_object();
+  untagged["private_data"] = json::array{};
+  untagged.erase("tag");
+  write_file_atomically(file, pretty_json(untagged)).value();
+  EXPECT_THAT(refusal(seen), HasSubstr("is not known"));
+  EXPECT_FALSE(private_data_of_start({{"weights", seen}}).value().is_known);
+  write_file_atomically(file, text).value();
+  EXPECT_THAT(refusal(seen), HasSubstr("were trained on 'adult' already"));
+  EXPECT_EQ(refusal(kept("fine", kE2e)), "");
+  ::setenv("XDG_STATE_HOME", at("another user's").c_str(), 1);
+  EXPECT_THAT(refusal(at("fine").string()), HasSubstr("is not known"));
+}
+
+TEST_F(InitialWeights, ThatTheProjectShipsAreKnown) {
+  const fs::path shipped = fs::path(HYFREEDP_SOURCE_DIR) / "experiments/weights";
+  std::size_t count = 0;
+  for (const auto& entry : fs::directory_iterator(shipped)) {
+    const auto seen = private_data_of_start({{"weights", entry.path().string()}});
+    ASSERT_TRUE(seen) << seen.error().message;
+    EXPECT_TRUE(seen->is_known) << entry.path();
+    EXPECT_FALSE(seen->releases.empty());
+    ++count;
+  }
+  EXPECT_GT(count, 0U);
+}
+
 TEST_F(InitialWeights, OfNetworkAndAdapterBoth) {
   const json::object both{{"weights", kept("network", kAdult)},
                           {"adapter", kept("adapter", kE2e + "," + kAdult)}};
   const auto seen = private_data_of_start(both).value();
-  EXPECT_EQ(json::value(seen), parse_json("[" + kAdult + "," + kE2e + "]", "expected").value());
-  EXPECT_TRUE(private_data_of_start({}).value().empty());
-  EXPECT_TRUE(private_data_of_start({{"weights", nullptr}}).value().empty());
+  EXPECT_TRUE(seen.is_known);
+  EXPECT_EQ(json::value(seen.releases), parse_json("[" + kAdult + "," + kE2e + "]", "expected").value());
+  EXPECT_TRUE(private_data_of_start({}).value().releases.empty());
+  EXPECT_TRUE(private_data_of_start({{"weights", nullptr}}).value().releases.empty());
   EXPECT_FALSE(private_data_of_start({{"weights", "/nowhere"}}));
   const auto starts_on = [&](const std::string& data) {
     return check_start(both, {.name = data, .marks = {}}, true).has_value();
@@ -182,7 +226,6 @@ TEST_F(InitialWeights, OfTheNetworkThatMakesFeaturesAreHeldToTheSame) {
 
 // One folder of a user is one set of records, whatever else a spec says of it.
 TEST_F(InitialWeights, OfAUsersImagesAreKnownByTheirFolder) {
-  ::setenv("XDG_STATE_HOME", at("state").c_str(), 1);  // not this user's key
   for (const char* set : {"mine", "others"}) {
     for (int i = 0; i < 80; ++i) {
       const auto name =

@@ -7,6 +7,8 @@
 #include <regex>
 #include <sys/stat.h>
 
+#include "harness/runner/spec/initial_weights.h"
+#include "tests/datasets/scratch.h"
 #include "tests/runner/fake_world.h"
 #include "tests/runner/zero_weights.h"
 
@@ -72,6 +74,8 @@ class Kept : public testing::Test {
   }
 
   World world_;
+  const datasets::ScopedVariable state_{"XDG_STATE_HOME",
+                                        (root() / "state").string()};  // not this user's key
   FakeExecutor executor_;
   std::set<std::string> staged_;
   std::int64_t attempt_ = 0;
@@ -243,7 +247,11 @@ TEST_F(Kept, TheMetadataListThePrivateDataThatTheWeightsHaveSeen) {
 std::string spec_from(const fs::path& start, const std::string& metadata = "") {
   fs::create_directories(start);
   write_linear_weights(start.string());
-  if (!metadata.empty()) write_file_atomically((start / "trial.json").string(), metadata).value();
+  if (!metadata.empty()) {
+    auto tagged = parse_json(metadata, "metadata").value().as_object();
+    tagged["tag"] = tag_of(tagged).value();
+    write_file_atomically((start / "trial.json").string(), pretty_json(tagged)).value();
+  }
   auto yaml = spec_of(kFixed);
   const std::string model = "model: linear";
   return yaml.replace(yaml.find(model), model.size(),
@@ -276,6 +284,16 @@ TEST_F(Kept, ARowWaitsWhereItsStartIsGone) {
   EXPECT_THAT(report.weights.lost, ElementsAre(HasSubstr(start.string())));
   fs::rename(away, start);
   EXPECT_THAT(run(yaml).weights.folders, SizeIs(1));
+}
+
+// What was edited before is not made authentic by what began with it.
+TEST_F(Kept, TheyAreAuthenticWhereTheirStartIs) {
+  const auto start = root() / "start";
+  run(spec_from(start, R"({"private_data": [], "files": {}})"));
+  const auto folder = weights("fixed-rate.eps-3.seed-0");
+  auto told = metadata(folder);
+  EXPECT_EQ(told.at("tag").as_string(), tag_of(told).value());
+  EXPECT_TRUE(private_data_of_start({{"weights", start.string()}}).value().is_known);
 }
 
 TEST_F(Kept, ARowWaitsWhereItsStartHasChanged) {

@@ -71,6 +71,16 @@ Result<void> copy_files(const fs::path& from, const fs::path& to, const json::ob
   return {};
 }
 
+// Of the members as they will be read.
+Result<void> add_tag(json::object& metadata) {
+  const auto read = parse_json(pretty_json(metadata), models::kTrialMetadata);
+  if (!read) return read.error();
+  auto tag = tag_of(read->get_object());
+  if (!tag) return tag.error();
+  metadata["tag"] = std::move(*tag);
+  return {};
+}
+
 // The metadata first: weights that lie there without them would pass for public weights.
 Result<void> put_into_place(const fs::path& staged, const fs::path& folder, const json::object& metadata) {
   const fs::path partial = folder.string() + ".partial";
@@ -92,7 +102,7 @@ Result<void> put_into_place(const fs::path& staged, const fs::path& folder, cons
 
 // What the weights that the trial began with, and those that made its features, have seen: of the
 // very files that it used.
-Result<json::array> seen_by_start(const results::TrialRecord& trial) {
+Result<SeenData> seen_by_start(const results::TrialRecord& trial) {
   const auto& model = trial.config.at("model").at("options").as_object();
   if (auto same = models::complete_options(model); !same) return same.error();
   auto seen = private_data_of_start(model);
@@ -101,8 +111,9 @@ Result<json::array> seen_by_start(const results::TrialRecord& trial) {
   if (auto same = models::complete_options(dataset); !same) return same.error();
   const auto more = private_data_of_start(dataset);
   if (!more) return more.error();
-  for (const auto& release : *more) {
-    if (std::ranges::find(*seen, release) == seen->end()) seen->push_back(release);
+  seen->is_known = seen->is_known && more->is_known;
+  for (const auto& release : more->releases) {
+    if (std::ranges::find(seen->releases, release) == seen->releases.end()) seen->releases.push_back(release);
   }
   return seen;
 }
@@ -204,15 +215,17 @@ Result<void> KeptWeights::publish_one(const results::Store& store, const results
   }
   const auto metrics = store.metrics((**trial).id);
   if (!metrics) return metrics.error();
-  const auto metadata = to_json({.spec = spec,
-                                 .study = **study,
-                                 .trial = **trial,
-                                 .metrics = *metrics,
-                                 .kept = draft->get_object(),
-                                 .private_data = *seen,
-                                 .files = *files,
-                                 .why_confidential = why});
-  auto put = why.empty() ? Result<void>() : make_private_folder(root.string());
+  auto metadata = to_json({.spec = spec,
+                           .study = **study,
+                           .trial = **trial,
+                           .metrics = *metrics,
+                           .kept = draft->get_object(),
+                           .private_data = seen->releases,
+                           .files = *files,
+                           .why_confidential = why});
+  // What is not known of the start is not known of what came of it.
+  auto put = seen->is_known ? add_tag(metadata) : Result<void>();
+  if (put && !why.empty()) put = make_private_folder(root.string());
   if (put) put = put_into_place(source, folder, metadata);
   if (!put) {
     lose(put.error().message);

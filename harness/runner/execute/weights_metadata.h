@@ -12,7 +12,8 @@
 //    "test": {"accuracy": x, ...}: the last measurement on public test data
 //    "privacy": {"epsilon", "delta", "neighbouring", "label", "flags", "claimed_epsilon",
 //    "statement"}
-//    "watermark": present if and only if the weights are not a release}
+//    "watermark": present if and only if the weights are not a release
+//    "tag": of all of it, under the user's secret (initial_weights.h)}
 // It has no times and no attempt numbers, because under private selection these would reveal
 // something of the other runs.
 #pragma once

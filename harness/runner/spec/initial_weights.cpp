@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
+#include <string_view>
 
+#include "datasets/own_files.h"
 #include "harness/base/files.h"
 #include "harness/models/facts/catalogue.h"
 #include "harness/models/facts/weights_source.h"
@@ -50,7 +52,24 @@ bool is_release(const json::value& value) {
          !string_or(value.get_object(), "dataset", "").empty();
 }
 
-Result<void> add_private_data(const fs::path& folder, json::array& seen) {
+std::string tagged_text(json::object metadata) {
+  metadata.erase("tag");
+  return "trial.json " + sha256_hex(canonical_json(metadata));
+}
+
+// SHA-256 of trial.json of the weights that the project ships (experiments/weights), which no
+// user's secret tags.
+constexpr std::string_view kShipped[] = {"0d5320d5bef6cf4aef76fe80a43706581e9ca43f025b596aca20f9bb1811bd79"};
+
+// Whether this user's program wrote the metadata as they are, or the project ships them.
+bool is_authentic(const json::object& metadata, const std::string& file) {
+  const auto content = read_file(file);
+  if (content && std::ranges::find(kShipped, sha256_hex(*content)) != std::end(kShipped)) return true;
+  const auto tag = datasets::secret_mark(tagged_text(metadata));
+  return tag && string_or(metadata, "tag", "") == *tag;
+}
+
+Result<void> add_private_data(const fs::path& folder, SeenData& seen) {
   if (stands(folder / models::kStagedMetadata)) {
     return error(fmt::format(
         "The weights in '{}' belong to a run that has not finished. When it finishes, they are published or "
@@ -76,8 +95,9 @@ Result<void> add_private_data(const fs::path& folder, json::array& seen) {
                  ": 'private_data' must list the private datasets that the weights have seen.");
   }
   if (auto checked = check_files(folder, object); !checked) return checked;
+  seen.is_known = seen.is_known && is_authentic(object, path.string());
   for (const auto& release : listed->get_array()) {
-    if (std::ranges::find(seen, release) == seen.end()) seen.push_back(release);
+    if (std::ranges::find(seen.releases, release) == seen.releases.end()) seen.releases.push_back(release);
   }
   return {};
 }
@@ -102,10 +122,19 @@ struct Start {
 };
 constexpr Start kStarts[] = {{"weights", models::locate_weights}, {"adapter", models::locate_adapter}};
 
+std::string folders_of(const json::object& options) {
+  std::string folders;
+  for (const auto& start : kStarts) {
+    const auto given = string_or(options, start.option, "");
+    if (!given.empty()) folders += fmt::format("{}{}: {}", folders.empty() ? "" : ", ", start.option, given);
+  }
+  return folders;
+}
+
 }  // namespace
 
-Result<json::array> private_data_of_start(const json::object& options) {
-  json::array seen;
+Result<SeenData> private_data_of_start(const json::object& options) {
+  SeenData seen;
   for (const auto& start : kStarts) {
     const auto given = string_or(options, start.option, "");
     if (given.empty()) continue;
@@ -118,6 +147,10 @@ Result<json::array> private_data_of_start(const json::object& options) {
   return seen;
 }
 
+Result<std::string> tag_of(const json::object& metadata) {
+  return datasets::made_secret_mark(tagged_text(metadata));
+}
+
 json::object named_data(const datasets::DataIdentity& data) {
   json::object named{{"dataset", data.name}};
   if (!data.marks.empty()) named["marks"] = json::array(data.marks.begin(), data.marks.end());
@@ -127,20 +160,25 @@ json::object named_data(const datasets::DataIdentity& data) {
 Result<void> check_start(const json::object& options, const datasets::DataIdentity& data, bool is_private) {
   const auto seen = private_data_of_start(options);
   if (!seen) return seen.error();
-  const auto same = std::ranges::find_if(*seen, [&](const json::value& release) {
+  if (!is_private) return {};
+  const auto same = std::ranges::find_if(seen->releases, [&](const json::value& release) {
     return datasets::is_same_data(data_of(release.get_object()), data);
   });
-  if (same == seen->end() || !is_private) return {};
-  std::string folders;
-  for (const auto& start : kStarts) {
-    const auto given = string_or(options, start.option, "");
-    if (!given.empty()) folders += fmt::format("{}{}: {}", folders.empty() ? "" : ", ", start.option, given);
+  if (same != seen->releases.end()) {
+    return error(fmt::format(
+        "The weights that enter the model or its features ({}) were trained on '{}' already, as their "
+        "trial.json says. A run on the same examples does not count what that training spent, so "
+        "its epsilon would be too small. Start from other weights.",
+        folders_of(options), said_as(data_of(same->get_object()).name, data.name)));
   }
+  if (seen->is_known) return {};
   return error(fmt::format(
-      "The weights that enter the model or its features ({}) were trained on '{}' already, as their "
-      "trial.json says. A run on the same examples does not count what that training spent, so "
-      "its epsilon would be too small. Start from other weights.",
-      folders, said_as(data_of(same->get_object()).name, data.name)));
+      "Which private data the weights that enter the model or its features ({}) have seen is not known: "
+      "their trial.json has no tag of this user, so it was edited, or is another user's or an older "
+      "version's. A run does not count what their training spent of its own examples. Keep the weights "
+      "anew (`hyfreedp run --keep-weights`); or, where you know that they have not seen '{}', take "
+      "trial.json out of the folder, and they count as public.",
+      folders_of(options), data.name));
 }
 
 }  // namespace hyfreedp::runner

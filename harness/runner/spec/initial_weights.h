@@ -2,10 +2,12 @@
 // `weights` and `adapter` of its model), and those of the frozen network that makes its features
 // (option `weights` of its dataset).
 //
-// Folders that `hyfreedp run --keep-weights` wrote say so in trial.json; a folder without that file
-// counts as public weights. A run's epsilon is that of its own steps. If its start had seen the
-// same private data, that cost would not be counted; if its start is not a release, it would be
-// published under the run's epsilon. A spec that asks for either is refused when it is read.
+// Folders that `hyfreedp run --keep-weights` wrote say so in trial.json, which is tagged under this
+// user's secret (datasets/own_files.h), so that one that was edited is not believed; a folder
+// without that file counts as public weights. A run's epsilon is that of its own steps. If its
+// start had seen the same private data, that cost would not be counted; if its start is not a
+// release, it would be published under the run's epsilon. A spec that asks for either is refused
+// when it is read.
 #pragma once
 
 #include <string>
@@ -15,18 +17,29 @@
 
 namespace hyfreedp::runner {
 
-// The releases of private data that enter the start, by the options of a model or dataset, each
-// once: [{"dataset", "marks" (absent: none), "epsilon" (null: none is claimed), "delta"}]. Errors:
-// a folder that does not exist, that a run has staged (kept.json), or whose trial.json cannot be
-// read, is watermarked or describes other files.
-Result<json::array> private_data_of_start(const json::object& options);
+// The releases of private data that enter a start, each once: [{"dataset", "marks" (absent: none),
+// "epsilon" (null: none is claimed), "delta"}].
+struct SeenData {
+  json::array releases;
+  bool is_known = true;  // all metadata are as this user's program wrote them
+};
+
+// Those of the start by the options of a model or dataset. Errors: a folder that does not exist,
+// that a run has staged (kept.json), or whose trial.json cannot be read, is watermarked or
+// describes other files.
+Result<SeenData> private_data_of_start(const json::object& options);
 
 // The members "dataset" and "marks" of a release.
 json::object named_data(const datasets::DataIdentity& data);
 
+// What the member "tag" of metadata must be, from the other members. An error where the user's
+// secret cannot be made.
+Result<std::string> tag_of(const json::object& metadata);
+
 // Checks whether runs on the data may start from the weights of these options: not where they have
-// seen the same data (datasets::is_same_data). `is_private`: whether an epsilon is claimed for any
-// of the runs.
+// seen the same data (datasets::is_same_data), and not where it is not known what they have seen,
+// because the metadata's tag is another or missing. `is_private`: whether an epsilon is claimed for
+// any of the runs; if not, they may.
 Result<void> check_start(const json::object& options, const datasets::DataIdentity& data, bool is_private);
 
 }  // namespace hyfreedp::runner
