@@ -1,5 +1,7 @@
 #include "optimizers/facts.h"
 
+#include <cmath>
+#include <fmt/format.h>
 #include <limits>
 #include <utility>
 
@@ -242,6 +244,26 @@ std::vector<OptionSpec> release_options() {
   return options;
 }
 
+// Of a paired release the bound of a difference is a share of the loss bound, and there is no noise
+// for one that is not a positive number.
+Result<void> check_release(const json::object& options) {
+  if (string_or(options, "release", "separate") != "paired") return {};
+  const double share = double_or(options, "difference_share", kDifferenceShare);
+  for (const char* name : {"R_l0", "R_l_floor"}) {
+    const auto* value = options.if_contains(name);
+    if (value == nullptr || value->is_null()) continue;
+    const double bound = share * double_or(options, name, 1);
+    if (std::isfinite(bound) && bound >= kTiny) continue;
+    return error(
+        fmt::format("release: paired: {} of {} times difference_share of {} is too {} to be a bound of a "
+                    "difference; give "
+                    "{} nearer to 1.",
+                    name, short_number(double_or(options, name, 1)), short_number(share),
+                    bound >= 1 ? "large" : "small", name));
+  }
+  return {};
+}
+
 Facts hyfreedp_facts() {
   Facts facts{
       .name = "hyfreedp",
@@ -254,6 +276,7 @@ Facts hyfreedp_facts() {
                   choice_option("R_l_mode", {"sum", "center"},
                                 "next loss bound: sum of the probe's private losses, or the centre loss"),
                   real_option("R_l0", 1, kTiny, kInfinity, "first loss bound")},
+      .check = check_release,
       .probes = true};
   for (auto& option : loss_bound_options()) facts.options.push_back(option);
   for (auto& option : fit_options()) facts.options.push_back(option);
@@ -293,6 +316,7 @@ Facts hyfreedp_plus_facts() {
                                 "the loss bound never falls below this; none: ln(classes)"),
            real_option("R_l_change", kInfinity, 1, kInfinity,
                        "the loss bound changes at most by this factor per probe")},
+      .check = check_release,
       .probes = true};
   for (auto& option : release_options()) facts.options.push_back(option);
   auto weight =

@@ -356,7 +356,8 @@ class Run {
     const auto request = setup_.controller->request(step_);
     const auto& abscissas = request.abscissas;
     const auto fits_weights = [this](double x) { return fits(x, weights_); };
-    if (plan_.is_private && !std::isfinite(request.loss_bound)) return false;
+    if (plan_.is_private && !(std::isfinite(request.loss_bound) && std::isfinite(request.difference_bound)))
+      return false;
     if (!std::all_of(abscissas.begin(), abscissas.end(), fits_weights)) return false;
     const auto losses = probe_losses(request);
     if (!losses) return losses.error();

@@ -110,6 +110,25 @@ TEST_F(SpecFile, ShiftSetsAreTestSplitsAlone) {
   EXPECT_FALSE(planned.front().cell.base.to_json().contains("ood_test"));
 }
 
+// It would end within the run, as if the program were broken.
+TEST_F(SpecFile, APairedReleaseWithoutABoundIsRefused) {
+  const auto refusal = [&](const std::string& method, const std::string& options) {
+    const auto spec =
+        load(with_line(14, "  - {id: paired, method: " + method + ", options: " + options + "}"));
+    return spec ? std::string() : spec.error().message;
+  };
+  for (const std::string method : {"hyfreedp", "hyfreedp-plus"}) {
+    EXPECT_THAT(refusal(method, "{release: paired, difference_share: 2, R_l0: 1.7e308}"),
+                HasSubstr("R_l0 of 1.7e+308 times difference_share of 2 is too large"));
+    EXPECT_THAT(refusal(method, "{release: paired, difference_share: 1e-300, R_l0: 1e-300}"),
+                HasSubstr("is too small"));
+    EXPECT_THAT(refusal(method, "{release: paired, R_l_floor: 1e-300}"), HasSubstr("R_l_floor"));
+    EXPECT_THAT(refusal(method, "{release: paired, R_l0: 100}"),
+                ::testing::Not(HasSubstr("difference_share")));
+    EXPECT_THAT(refusal(method, "{R_l0: 1.7e308}"), ::testing::Not(HasSubstr("difference_share")));
+  }
+}
+
 TEST_F(SpecFile, ShiftSetsThatDoNotFitAreRefused) {
   const auto refusal = [&](const std::string& sets) {
     const auto spec = load(with_line(5, "  ood_test: " + sets + "\n  model: linear"));

@@ -11,6 +11,7 @@
 #include "harness/runner/spec/spec_each.h"
 #include "harness/runner/spec/spec_examples.h"
 #include "harness/trial/training_options.h"
+#include "optimizers/facts.h"
 
 namespace hyfreedp::runner {
 
@@ -195,6 +196,18 @@ void check_choice(const Layers& layers, const baselines::Baseline& method, const
       fmt::format("chooses among runs, and '{}' has {}", frame.dataset, lack), ""));
 }
 
+// What the options of a method that is named as its controller say of each other
+// (optimizers/facts.h).
+void check_options(const baselines::Baseline& method, const json::object& options, const Layers& layers,
+                   Problems& problems) {
+  for (const auto& facts : optimizers::controller_facts()) {
+    if (facts.name != method.name || facts.check == nullptr) continue;
+    const auto checked = facts.check(options);
+    const auto given = layers.find("options");
+    if (!checked && given) problems.add(given->wrong_inside(checked.error().message, ""));
+  }
+}
+
 std::optional<spec::Row> read_row(const ExpandedRow& expanded, const PanelFrame& frame, Problems& problems) {
   const auto before = problems.added();
   const auto& layers = expanded.layers;
@@ -203,6 +216,7 @@ std::optional<spec::Row> read_row(const ExpandedRow& expanded, const PanelFrame&
   const auto* method = row_method(layers, problems);
   std::optional<json::object> options;
   if (method != nullptr) options = options_from(method->options, layers.below("options"), problems);
+  if (options) check_options(*method, *options, layers, problems);
   const auto epsilons = row_epsilons(layers, frame, method, problems);
   if (options) check_choice(layers, *method, *options, frame, problems);
   auto seeds = std::optional(frame.seeds);
