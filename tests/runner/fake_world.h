@@ -39,6 +39,7 @@ class FakeExecutor final : public Executor {
   std::function<void(const std::string& trial)> at_submit = [](const auto&) {};
   std::function<void()> at_prepare = [] {};
   bool cancels_slowly = false;  // what is cancelled is over at the second poll() from then on
+  std::int64_t peak_bytes = 0;  // of each run, in its journal
   int uses = 0;                 // updates of what a trial takes, before its end
   bool prepare_fails = false;
   double test_shift = 0;  // of the test accuracies alone
@@ -166,7 +167,7 @@ class FakeExecutor final : public Executor {
     Update over{.kind = Update::Kind::over, .job = job.id};
     const auto weights = string_or(job.request, "weights", "");
     if (!weights.empty() && keep_weights) over.weights_problem = keep_weights(weights, config);
-    EXPECT_TRUE(journal->finish({.seconds = static_cast<double>(ended)}));
+    EXPECT_TRUE(journal->finish({.seconds = static_cast<double>(ended), .peak_bytes = peak_bytes}));
     forget_key(config, key);
     return over;
   }

@@ -148,6 +148,14 @@ TEST_F(Logged, DoesNotTellHowManyRunsASelectionMade) {
   EXPECT_EQ(told.size(), 1U);
 }
 
+TEST_F(Logged, AnEarlierFileOfAWiderModeBecomesTheOwners) {
+  write_file_atomically(log(), "earlier\n", 0644).value();
+  ASSERT_TRUE(RunLog::open(log()));
+  using std::filesystem::perms;
+  EXPECT_EQ(std::filesystem::status(log()).permissions(), perms::owner_read | perms::owner_write);
+  EXPECT_EQ(read_file(log()).value(), "earlier\n");
+}
+
 TEST_F(Logged, AFileThatCannotBeOpenedIsAnError) {
   const auto opened = RunLog::open(folder_->path());
   ASSERT_FALSE(opened);

@@ -28,6 +28,18 @@ panels:
       - {id: b, method: fixed-rate, options: {lr: 5e-2}}
 )";
 
+// To the step of run_system: the bytes follow realised batch sizes.
+TEST(RunUse, PeaksAreRoundedUp) {
+  World world;
+  FakeExecutor executor;
+  executor.peak_bytes = (std::int64_t{3} << 26) + 1;
+  world.run(kTwoRuns, executor);
+  for (const auto& trial : world.store().trials().value()) {
+    EXPECT_EQ(trial.peak_bytes, std::int64_t{4} << 26);
+    EXPECT_EQ(trial.device_peak_bytes, 0);
+  }
+}
+
 // What the executor lets wait, and stops.
 TEST(RunUse, JobsSayWhatTheyMayTake) {
   World world;

@@ -17,6 +17,13 @@ std::int64_t count_booked(const results::TrialRecord& record) {
   return std::ranges::count_if(record.charged, [](const auto& attempt) { return !attempt.events.empty(); });
 }
 
+// Memory follows realised batch sizes a little, so it is told in steps, as run_system's
+// (results/store/schema.cpp). The journal, its owner's, has the bytes.
+std::int64_t rounded_up(std::int64_t bytes) {
+  constexpr std::int64_t kStep = std::int64_t{1} << 26;
+  return (bytes + kStep - 1) / kStep * kStep;
+}
+
 results::TrialRecord record_of(const trial::TrialConfig& config, const mechanism::Journal* journal) {
   results::TrialRecord record;
   record.id = config.id();
@@ -32,8 +39,8 @@ results::TrialRecord record_of(const trial::TrialConfig& config, const mechanism
   record.notes = journal->finish->notes;
   record.counts = journal->finish->counts;
   record.seconds = journal->finish->seconds;
-  record.peak_bytes = journal->finish->peak_bytes;
-  record.device_peak_bytes = journal->finish->device_peak_bytes;
+  record.peak_bytes = rounded_up(journal->finish->peak_bytes);
+  record.device_peak_bytes = rounded_up(journal->finish->device_peak_bytes);
   return record;
 }
 

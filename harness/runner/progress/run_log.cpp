@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
@@ -63,6 +64,11 @@ Result<std::unique_ptr<RunLog>> RunLog::open(const std::string& path) {
   const int descriptor = open_file ? ::fcntl(*open_file, F_DUPFD_CLOEXEC, 0)
                                    : ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (descriptor < 0) return error(path + ": cannot open the log (" + std::strerror(errno) + ")");
+  // An earlier file may have a wider mode. What is no regular file, /dev/stderr say, keeps its own.
+  struct stat status {};
+  if (!open_file && ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode)) {
+    static_cast<void>(::fchmod(descriptor, 0600));
+  }
   return std::unique_ptr<RunLog>(new RunLog(path, descriptor));
 }
 
