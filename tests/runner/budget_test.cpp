@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <map>
 
+#include "harness/runner/execute/run_keys.h"
 #include "results/table/cell_text.h"
 #include "tests/runner/spending_world.h"
 
@@ -124,6 +125,38 @@ TEST(Budget, CountsAnInterruptedSelectionAsBegunAnew) {
   world.run(spec, again);
   EXPECT_NEAR(epsilon_of(world), foreseen.then, 1e-9);
   EXPECT_GT(foreseen.then, foreseen.now);
+}
+
+// Runs whose settings are drawn are reserved before the key of the draws is made, and asked for
+// under it.
+TEST(Budget, ReservesRunsThatAreDrawnOnce) {
+  const std::string rows =
+      "      - {method: dpsgd, options: {tuning: composed, candidates: 4, score_noise: 300}}\n";
+  const auto yaml = spec_of("drawn", rows, "[8]", "");
+  World world;
+  const auto run = [&](FakeExecutor& executor, const std::function<bool()>& stop) {
+    auto spec = world.read(yaml);
+    auto studies = plan_release(spec).value();
+    show_draws(world.out(), studies, "drawn").value();
+    auto open = Budget::open(world.store(), world.out(), {}).value();
+    EXPECT_TRUE(open.reserve(studies));
+    const auto most = open.forecast(kDelta)->at(0).then;
+    auto budget = Budget::open(world.store(), world.out(), Cap{1.0001 * most, kDelta}).value();
+    EXPECT_TRUE(budget.reserve(studies));
+    enter_spec(world.store(), world.out(), spec, false, false).value();
+    std::ostream silent(nullptr);
+    Progress progress(silent, Progress::Style::none);
+    Coordinator coordinator(world.store(), executor, world.out(), progress);
+    coordinator.keep_within(std::move(budget));
+    return std::pair(coordinator.run(spec, stop).value(), most);
+  };
+  FakeExecutor first, rest;
+  const auto [stopped, before] = run(first, [&] { return first.ended >= 3; });
+  EXPECT_FALSE(stopped.refused) << *stopped.refused;
+  const auto [report, after] = run(rest, [] { return false; });
+  EXPECT_FALSE(report.refused) << *report.refused;
+  EXPECT_NEAR(after, before, 1e-9) << "what has run is not reserved again";
+  EXPECT_LE(epsilon_of(world), 1.0001 * before);
 }
 
 // What a method asks for on its way is refused too; its row stays open, the others are there.

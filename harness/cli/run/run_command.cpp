@@ -29,6 +29,7 @@
 #include "harness/runner/execute/coordinator.h"
 #include "harness/runner/execute/mixed_builds.h"
 #include "harness/runner/execute/other_code.h"
+#include "harness/runner/execute/run_keys.h"
 #include "harness/runner/execute/run_memory.h"
 #include "harness/runner/executors/local_executor.h"
 #include "harness/runner/executors/machine_memory.h"
@@ -270,12 +271,17 @@ Result<runner::Budget> reserved_budget(const results::Store& store, const runner
   }
   auto budget = runner::Budget::open(store, folder, request.cap);
   if (!budget) return budget.error();
-  if (!planned.empty() && !runner::has_further_release(spec)) {
+  const bool draws =
+      !runner::has_seeded_noise(spec) && std::filesystem::exists(folder.draw_key(spec.content.name));
+  if (!planned.empty() && !draws && !runner::has_further_release(spec)) {
     if (auto reserved = budget->reserve(planned); !reserved) return reserved.error();
     return budget;
   }
   auto studies = runner::plan_release(spec);
   if (!studies) return studies.error();
+  if (draws) {
+    if (auto shown = runner::show_draws(folder, *studies, spec.content.name); !shown) return shown.error();
+  }
   if (auto reserved = budget->reserve(runner::covered(std::move(*studies), only)); !reserved)
     return reserved.error();
   return budget;

@@ -112,6 +112,13 @@ Result<void> Budget::reserve(const std::vector<PlannedStudy>& studies) {
   return {};
 }
 
+Result<void> Budget::reserve_instead(const std::vector<PlannedStudy>& studies) {
+  then_ = opened_;
+  admitted_.clear();
+  touched_.clear();
+  return reserve(studies);
+}
+
 Result<void> Budget::admit(const baselines::Baseline& baseline,
                            const std::vector<trial::TrialConfig>& wishes) {
   if (is_reserved_as_selection(baseline)) return {};

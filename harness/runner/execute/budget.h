@@ -51,6 +51,9 @@ class Budget {
   // selection. If that exceeds the limit, the error gives what was spent, what is needed and the
   // limit.
   Result<void> reserve(const std::vector<PlannedStudy>& studies);
+  // Takes back what was reserved and reserves this in its place: the same studies, once they draw
+  // from their key, so that what they ask for is what is reserved.
+  Result<void> reserve_instead(const std::vector<PlannedStudy>& studies);
   // Admits the further runs that a study asks for. Runs that are over, reserved or admitted already
   // cost nothing again.
   Result<void> admit(const baselines::Baseline& baseline, const std::vector<trial::TrialConfig>& wishes);
@@ -60,13 +63,19 @@ class Budget {
 
  private:
   Budget(const results::Store& store, OutFolder out, Odometer now, Odometer then, std::optional<Cap> cap)
-      : store_(&store), out_(std::move(out)), now_(std::move(now)), then_(std::move(then)), cap_(cap) {}
+      : store_(&store),
+        out_(std::move(out)),
+        now_(std::move(now)),
+        opened_(then),
+        then_(std::move(then)),
+        cap_(cap) {}
   Result<void> check(const Odometer& wanted, const std::set<std::string>& datasets) const;
 
   const results::Store* store_;
   OutFolder out_;
-  Odometer now_;   // what was released when this was opened
-  Odometer then_;  // and what may still be, of all that was admitted
+  Odometer now_;     // what was released when this was opened
+  Odometer opened_;  // and what may still be, before anything was reserved
+  Odometer then_;    // and what may still be, of all that was admitted
   std::optional<Cap> cap_;
   std::unordered_set<std::string> admitted_;  // runs
   std::set<std::string> touched_;             // names of data

@@ -120,6 +120,10 @@ Result<void> Coordinator::open_studies(const Spec& spec) {
     draw_key_ = std::move(*key);
   }
   const auto asked = covered(*planned, only_);
+  // What was reserved before is of other draws.
+  if (budget_ && draw_key_) {
+    if (auto reserved = budget_->reserve_instead(asked); !reserved) return reserved;
+  }
   report_.studies = asked.size();
   report_.cells = count_cells(asked);
   tally_.cells(asked.size());

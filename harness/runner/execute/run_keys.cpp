@@ -11,6 +11,17 @@
 #include "results/store/states.h"
 
 namespace hyfreedp::runner {
+namespace {
+
+void draw_from(const random::Key& key, std::vector<PlannedStudy>& planned) {
+  const std::string secret(reinterpret_cast<const char*>(key.bytes.data()), key.bytes.size());
+  for (auto& study : planned) {
+    const auto release = study.cell.base.repetition / kRepetitionsPerRelease;
+    study.cell.draw_secret = sha256_hex("draws " + std::to_string(release) + " " + secret);
+  }
+}
+
+}  // namespace
 
 Result<std::optional<std::string>> hide_draws(const results::Store& store, const OutFolder& out,
                                               std::vector<PlannedStudy>& planned, const Spec& spec,
@@ -43,12 +54,15 @@ Result<std::optional<std::string>> hide_draws(const results::Store& store, const
   if (auto made = make_closed_folder(out.keys()); !made) return made.error();
   const auto key = random::create_or_read_key(path);
   if (!key) return key.error();
-  const std::string secret(reinterpret_cast<const char*>(key->bytes.data()), key->bytes.size());
-  for (auto& study : planned) {
-    const auto release = study.cell.base.repetition / kRepetitionsPerRelease;
-    study.cell.draw_secret = sha256_hex("draws " + std::to_string(release) + " " + secret);
-  }
+  draw_from(*key, planned);
   return std::optional(path);
+}
+
+Result<void> show_draws(const OutFolder& out, std::vector<PlannedStudy>& planned, const std::string& spec) {
+  const auto key = random::read_key(out.draw_key(spec));
+  if (!key) return key.error();
+  if (*key) draw_from((**key).key, planned);
+  return {};
 }
 
 Result<void> forget_draws(const results::Store& store, const OutFolder& out, const std::string& spec) {

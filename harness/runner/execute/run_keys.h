@@ -24,6 +24,10 @@ Result<std::optional<std::string>> hide_draws(const results::Store& store, const
                                               std::vector<PlannedStudy>& planned, const Spec& spec,
                                               const std::map<std::string, results::StudyRecord>& recorded);
 
+// Gives studies that `cap` reserves what they draw from, where an earlier run of the spec has made
+// the key: their runs are those that will be asked for. Nothing is made.
+Result<void> show_draws(const OutFolder& out, std::vector<PlannedStudy>& planned, const std::string& spec);
+
 // Completes the spec's release record, which says from then on what came of the draws, and deletes
 // their key.
 Result<void> forget_draws(const results::Store& store, const OutFolder& out, const std::string& spec);
