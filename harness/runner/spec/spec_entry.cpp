@@ -9,10 +9,11 @@
 #include "harness/base/text.h"
 #include "harness/runner/spec/spec_examples.h"
 #include "harness/runner/spec/spec_levels.h"
-#include "harness/runner/spec/spec_yaml.h"
 
 namespace hyfreedp::runner {
 namespace {
+
+using Kind = YamlNode::Kind;
 
 template <class Number>
 std::optional<Number> parsed(const std::string& text) {
@@ -23,8 +24,9 @@ std::optional<Number> parsed(const std::string& text) {
   return value;
 }
 
-json::value scalar(const std::string& text, bool quoted) {
-  if (quoted) return json::value(text);
+json::value scalar_of(const YamlNode& node) {
+  const auto& text = node.scalar;
+  if (node.quoted) return json::value(text);
   if (text.empty() || text == "~" || text == "null") return nullptr;
   if (text == "true") return true;
   if (text == "false") return false;
@@ -46,34 +48,43 @@ std::string without_name(const std::string& message, const std::string& name) {
 
 // A map or list that was put together from others has no place of its own: that of its first key or
 // element.
-int first_line(const YAML::Node& node) {
-  if (node.Mark().line >= 0) return node.Mark().line;
-  if (node.IsSequence() && node.size() > 0) return first_line(node[0]);
-  if (!node.IsMap() || node.size() == 0) return -1;
-  const auto member = node.begin();
-  const int line = member->first.Mark().line;
-  return line >= 0 ? line : first_line(member->second);
+int first_line(const YamlNode& node) {
+  if (node.line >= 0) return node.line;
+  if (!node.elements.empty()) return first_line(*node.elements.front());
+  if (node.members.empty()) return -1;
+  const auto& [key, value] = node.members.front();
+  return key->line >= 0 ? key->line : first_line(*value);
 }
 
+bool is_key(const YamlNode& key, const std::string& name) {
+  return key.is(Kind::scalar) && key.scalar == name;
+}
+
+// The value of a map's first such key; null: none.
+YamlNode::Ref member_of(const YamlNode& map, const std::string& name) {
+  for (const auto& [key, value] : map.members) {
+    if (is_key(*key, name)) return value;
+  }
+  return nullptr;
+}
+
+YamlNode::Ref node_of(YamlNode node) { return std::make_shared<const YamlNode>(std::move(node)); }
+
 // Keeps the order of `below`; what it lacks comes after.
-YAML::Node merged(const YAML::Node& below, const YAML::Node& over) {
-  if (!below.IsMap() || !over.IsMap()) return over;
-  YAML::Node result(YAML::NodeType::Map);
-  const auto member_of = [](const YAML::Node& map, const YAML::Node& key) -> std::optional<YAML::Node> {
-    for (const auto& member : map) {
-      if (key.IsScalar() && member.first.IsScalar() && member.first.Scalar() == key.Scalar())
-        return member.second;
-    }
-    return std::nullopt;
+YamlNode::Ref merged(const YamlNode::Ref& below, const YamlNode::Ref& over) {
+  if (!below->is(Kind::map) || !over->is(Kind::map)) return over;
+  YamlNode result{.kind = Kind::map};
+  const auto laid_over = [](const YamlNode& map, const YamlNode& key) {
+    return key.is(Kind::scalar) ? member_of(map, key.scalar) : nullptr;
   };
-  for (const auto& member : below) {
-    const auto laid = member_of(over, member.first);
-    result.force_insert(member.first, laid ? merged(member.second, *laid) : member.second);
+  for (const auto& [key, value] : below->members) {
+    const auto laid = laid_over(*over, *key);
+    result.members.emplace_back(key, laid ? merged(value, laid) : value);
   }
-  for (const auto& member : over) {
-    if (!member_of(below, member.first)) result.force_insert(member.first, member.second);
+  for (const auto& [key, value] : over->members) {
+    if (!laid_over(*below, *key)) result.members.emplace_back(key, value);
   }
-  return result;
+  return node_of(std::move(result));
 }
 
 // What the spec's documentation shows at a path, else the option's own default.
@@ -117,9 +128,6 @@ std::string Texts::place_at(int line) const {
   return text.has_lines ? fmt::format("{}:{}", text.name, line - text.begin + 1) : text.name;
 }
 
-Entry::Entry(const YAML::Node& node, std::shared_ptr<Texts> texts, std::string path)
-    : node_(std::make_shared<const YAML::Node>(node)), texts_(std::move(texts)), path_(std::move(path)) {}
-
 Result<Entry> Entry::parse(const std::string& file, const std::string& text) {
   return parse_into(std::make_shared<Texts>(), file, text, true);
 }
@@ -136,9 +144,9 @@ Result<Entry> Entry::parse_into(std::shared_ptr<Texts> texts, const std::string&
                                 const std::string& text, bool has_lines) {
   if (auto checked = check_encoding(name, text, has_lines); !checked) return checked.error();
   const int begin = texts->add(name, text, has_lines);
-  const auto node = load_yaml(*texts, text, begin);
+  auto node = load_yaml(*texts, text, begin);
   if (!node) return node.error();
-  return Entry(**node, std::move(texts), "");
+  return Entry(std::move(*node), std::move(texts), "");
 }
 
 int Entry::line() const { return std::max(first_line(*node_), 0); }
@@ -158,7 +166,7 @@ Error Entry::wrong(const std::string& what, const std::string& example) const {
 Error Entry::wrong(const std::string& what) const { return wrong(what, example_at(path_)); }
 
 Error Entry::wrong_inside(const std::string& what, const std::string& example) const {
-  return path_.empty() ? wrong(what, example) : Entry(*node_, texts_, path_ + ":").wrong(what, example);
+  return path_.empty() ? wrong(what, example) : Entry(node_, texts_, path_ + ":").wrong(what, example);
 }
 
 Error Entry::wrong(const Error& found) const {
@@ -179,31 +187,29 @@ void Entry::need(const std::string& key, Problems& problems) const {
   problems.add(wrong_inside("'" + key + "' is missing", example_at(path_.empty() ? key : path_ + "." + key)));
 }
 
-bool Entry::is_text() const {
-  return node_->IsScalar() && scalar(node_->Scalar(), node_->Tag() == "!").is_string();
-}
+bool Entry::is_text() const { return node_->is(Kind::scalar) && scalar_of(*node_).is_string(); }
 
 std::string Entry::shown() const {
-  if (node_->IsMap()) return "a map";
-  if (node_->IsSequence()) return "a list";
-  return node_->IsNull() ? "nothing" : "'" + node_->Scalar() + "'";
+  if (is_map()) return "a map";
+  if (is_list()) return "a list";
+  return is_null() ? "nothing" : "'" + node_->scalar + "'";
 }
 
 bool Entry::check_keys(const std::vector<std::string>* valid, Problems& problems,
                        const std::vector<OptionSpec>* options) const {
-  if (!node_->IsMap()) {
+  if (!is_map()) {
     problems.add(wrong("must be a map of keys and values, not " + shown()));
     return false;
   }
   std::set<std::string> seen;
-  for (const auto& member : *node_) {
+  for (const auto& [name, value] : node_->members) {
     // A key that a command line names was written with its value.
-    const Entry at(member.first.Mark().line >= 0 ? member.first : member.second, texts_, path_);
-    if (!member.first.IsScalar()) {
+    const Entry at(name->line >= 0 ? name : value, texts_, path_);
+    if (!name->is(Kind::scalar)) {
       problems.add(at.wrong("has a key that is not text"));
       continue;
     }
-    const auto& key = member.first.Scalar();
+    const auto& key = name->scalar;
     if (!seen.insert(key).second) problems.add(at.wrong("has the key '" + key + "' twice; keep one", ""));
     if (valid == nullptr || std::find(valid->begin(), valid->end(), key) != valid->end()) continue;
     if (const auto level = right_level(key, path_)) {
@@ -222,39 +228,35 @@ bool Entry::check_keys(const std::vector<std::string>* valid, Problems& problems
 
 std::vector<std::string> Entry::keys() const {
   std::vector<std::string> names;
-  for (const auto& member : *node_) {
-    if (member.first.IsScalar()) names.push_back(member.first.Scalar());
+  for (const auto& [key, value] : node_->members) {
+    if (key->is(Kind::scalar)) names.push_back(key->scalar);
   }
   return names;
 }
 
 std::optional<Entry> Entry::find(const std::string& key) const {
-  if (!node_->IsMap()) return std::nullopt;
-  for (const auto& member : *node_) {
-    if (member.first.IsScalar() && member.first.Scalar() == key) {
-      return Entry(member.second, texts_, path_.empty() ? key : path_ + "." + key);
-    }
-  }
-  return std::nullopt;
+  const auto value = member_of(*node_, key);
+  if (!value) return std::nullopt;
+  return Entry(value, texts_, path_.empty() ? key : path_ + "." + key);
 }
 
 Result<std::vector<Entry>> Entry::list() const {
-  if (!node_->IsSequence()) return wrong("must be a list, not " + shown());
+  if (!is_list()) return wrong("must be a list, not " + shown());
   std::vector<Entry> entries;
-  for (const auto& element : *node_) {
+  for (const auto& element : node_->elements) {
     entries.push_back(Entry(element, texts_, fmt::format("{}[{}]", path_, entries.size())));
   }
   return entries;
 }
 
 Result<std::string> Entry::written() const {
-  if (!node_->IsScalar()) return wrong("must be text, not " + shown());
-  return node_->Scalar();
+  if (!node_->is(Kind::scalar)) return wrong("must be text, not " + shown());
+  return node_->scalar;
 }
 
 Result<std::string> Entry::text() const {
   auto text = written();
-  if (text && scalar(*text, node_->Tag() == "!").is_bool()) {
+  if (text && scalar_of(*node_).is_bool()) {
     return wrong(fmt::format("must be text, not {}; where the word is meant, put it in quotes", *text));
   }
   return text;
@@ -276,54 +278,52 @@ Result<std::int64_t> Entry::integer() const {
 }
 
 Result<json::value> Entry::to_json() const {
-  if (node_->IsScalar()) return scalar(node_->Scalar(), node_->Tag() == "!");
-  if (node_->IsNull()) return json::value(nullptr);
-  if (!node_->IsSequence()) return wrong("must be a value or a list of values, not " + shown());
+  if (node_->is(Kind::scalar)) return scalar_of(*node_);
+  if (is_null()) return json::value(nullptr);
+  if (!is_list()) return wrong("must be a value or a list of values, not " + shown());
   json::array values;
   const auto elements = list();
   for (const auto& element : *elements) {
-    if (!element.node_->IsScalar()) return element.wrong("must be a value, not " + element.shown());
-    values.push_back(scalar(element.node_->Scalar(), element.node_->Tag() == "!"));
+    if (!element.node_->is(Kind::scalar)) return element.wrong("must be a value, not " + element.shown());
+    values.push_back(scalar_of(*element.node_));
   }
   return json::value(values);
 }
 
-Entry Entry::overlaid(const Entry& over) const { return {merged(*node_, *over.node_), texts_, path_}; }
+Entry Entry::overlaid(const Entry& over) const { return {merged(node_, over.node_), texts_, path_}; }
 
 Entry Entry::without(const std::string& key) const {
-  YAML::Node rest(YAML::NodeType::Map);
-  for (const auto& member : *node_) {
-    if (!member.first.IsScalar() || member.first.Scalar() != key)
-      rest.force_insert(member.first, member.second);
+  YamlNode rest{.kind = Kind::map};
+  for (const auto& member : node_->members) {
+    if (!is_key(*member.first, key)) rest.members.push_back(member);
   }
-  return {rest, texts_, path_};
+  return {node_of(std::move(rest)), texts_, path_};
 }
 
 Entry Entry::with(const std::string& key, const Entry& value) const {
-  YAML::Node map(YAML::NodeType::Map);
+  YamlNode map{.kind = Kind::map, .members = node_->members};
   bool known = false;
-  for (const auto& member : *node_) {
-    const bool same = member.first.IsScalar() && member.first.Scalar() == key;
-    known = known || same;
-    map.force_insert(member.first, same ? *value.node_ : member.second);
+  for (auto& [name, kept] : map.members) {
+    if (!is_key(*name, key)) continue;
+    kept = value.node_;
+    known = true;
   }
-  if (!known) map.force_insert(key, *value.node_);
-  return {map, texts_, path_};
+  if (!known) map.members.emplace_back(node_of({.kind = Kind::scalar, .scalar = key}), value.node_);
+  return {node_of(std::move(map)), texts_, path_};
 }
 
 Entry Entry::with(std::size_t index, const Entry& value) const {
-  YAML::Node list(YAML::NodeType::Sequence);
-  std::size_t at = 0;
-  for (const auto& element : *node_) list.push_back(at++ == index ? *value.node_ : element);
-  return {list, texts_, path_};
+  YamlNode list{.kind = Kind::list, .elements = node_->elements};
+  list.elements[index] = value.node_;
+  return {node_of(std::move(list)), texts_, path_};
 }
 
 Entry Entry::nested(const std::vector<std::string>& keys, const std::string& path) const {
-  YAML::Node outer = *node_;
+  auto outer = node_;
   for (auto key = keys.rbegin(); key != keys.rend(); ++key) {
-    YAML::Node map(YAML::NodeType::Map);
-    map.force_insert(*key, outer);
-    outer.reset(map);
+    YamlNode map{.kind = Kind::map};
+    map.members.emplace_back(node_of({.kind = Kind::scalar, .scalar = *key}), outer);
+    outer = node_of(std::move(map));
   }
   return {outer, texts_, path};
 }

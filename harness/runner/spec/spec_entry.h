@@ -15,15 +15,16 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
-#include <yaml-cpp/yaml.h>
 
 #include "harness/base/describe.h"
 #include "harness/runner/spec/spec_problems.h"
+#include "harness/runner/spec/spec_yaml.h"
 
 namespace hyfreedp::runner {
 
-// The texts of a document. A node of yaml-cpp knows its line and not its text, so the lines of all
+// The texts of a document. A node knows its line and not its text, so the lines of all
 // texts have one numbering: each text's follow those of the text before.
 class Texts {
  public:
@@ -69,10 +70,10 @@ class Entry {
   const std::string& file() const;  // that it was written in
   const std::string& path() const { return path_; }
 
-  bool is_map() const { return node_->IsMap(); }
-  bool is_list() const { return node_->IsSequence(); }
+  bool is_map() const { return node_->is(YamlNode::Kind::map); }
+  bool is_list() const { return node_->is(YamlNode::Kind::list); }
   bool is_text() const;
-  bool is_null() const { return node_->IsNull(); }
+  bool is_null() const { return node_->is(YamlNode::Kind::null); }
 
   // Maps. check_keys: this is a map, its keys are text, none occurs twice and each is one of
   // `valid` (null: any). Returns whether it is a map. `options`: those among the valid keys that
@@ -106,13 +107,13 @@ class Entry {
   Entry nested(const std::vector<std::string>& keys, const std::string& path) const;
 
  private:
-  Entry(const YAML::Node& node, std::shared_ptr<Texts> texts, std::string path);
+  Entry(YamlNode::Ref node, std::shared_ptr<Texts> texts, std::string path)
+      : node_(std::move(node)), texts_(std::move(texts)), path_(std::move(path)) {}
   static Result<Entry> parse_into(std::shared_ptr<Texts> texts, const std::string& name,
                                   const std::string& text, bool has_lines);
   int line() const;
 
-  // Shared and not copied: assigning a YAML::Node changes the document that it belongs to.
-  std::shared_ptr<const YAML::Node> node_;
+  YamlNode::Ref node_;
   std::shared_ptr<Texts> texts_;  // that all entries of a document share
   std::string path_;
 };

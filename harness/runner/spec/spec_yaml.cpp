@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 #include <vector>
+#include <yaml-cpp/yaml.h>
 
 #include "harness/base/utf8.h"
 #include "harness/runner/spec/spec_entry.h"
@@ -129,6 +130,23 @@ class Walk {
   std::size_t values_ = 0;
 };
 
+YamlNode::Ref copy_of(const YAML::Node& node) {
+  auto copy = std::make_shared<YamlNode>();
+  copy->line = node.Mark().line;
+  if (node.IsScalar()) {
+    copy->kind = YamlNode::Kind::scalar;
+    copy->scalar = node.Scalar();
+    copy->quoted = node.Tag() == "!";
+  } else if (node.IsSequence()) {
+    copy->kind = YamlNode::Kind::list;
+    for (const auto& element : node) copy->elements.push_back(copy_of(element));
+  } else if (node.IsMap()) {
+    copy->kind = YamlNode::Kind::map;
+    for (const auto& member : node) copy->members.emplace_back(copy_of(member.first), copy_of(member.second));
+  }
+  return copy;
+}
+
 }  // namespace
 
 Result<void> check_encoding(const std::string& name, const std::string& text, bool has_lines) {
@@ -148,7 +166,7 @@ Result<void> check_encoding(const std::string& name, const std::string& text, bo
   return {};
 }
 
-Result<std::shared_ptr<const YAML::Node>> load_yaml(const Texts& texts, const std::string& text, int begin) {
+Result<YamlNode::Ref> load_yaml(const Texts& texts, const std::string& text, int begin) {
   try {
     // Blank lines before it give its lines their numbers.
     const auto lines = text.starts_with(kByteOrderMark) ? text.substr(kByteOrderMark.size()) : text;
@@ -163,7 +181,7 @@ Result<std::shared_ptr<const YAML::Node>> load_yaml(const Texts& texts, const st
                       texts.place_at(begin + line)));
     }
     if (auto walked = Walk(texts).through(documents.front()); !walked) return walked.error();
-    return std::make_shared<const YAML::Node>(documents.front());
+    return copy_of(documents.front());
   } catch (const YAML::Exception& exception) {
     const int line = std::max(exception.mark.line, begin);
     if (is_indented_by_tab(text, static_cast<std::size_t>(line - begin))) {
