@@ -3,6 +3,7 @@
 #include "harness/accounting/contour.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <gtest/gtest.h>
 #include <random>
 
@@ -69,8 +70,8 @@ TEST(Contour, LiesInThePldBracketOnRandomCompositions) {
     return std::exp(uniform(std::log(low), std::log(high)));
   };
   int applied = 0;
-  constexpr int kCases = 2600;
-  for (int i = 0; i < kCases; ++i) {
+  const int cases = std::getenv("HYFREEDP_SLOW") == nullptr ? 325 : 2600;
+  for (int i = 0; i < cases; ++i) {
     Events events;
     if (i % 5 == 4) events.neighbouring = Neighbouring::replace_one;
     const int mechanisms = i % 7 == 6 ? 3 : 1;
@@ -97,7 +98,7 @@ TEST(Contour, LiesInThePldBracketOnRandomCompositions) {
       }
     }
   }
-  EXPECT_GE(applied, 2000);
+  EXPECT_GE(applied, cases * 3 / 4);
   std::cout << "contour inside the PLD bracket: " << applied << " random compositions\n";
 }
 

@@ -33,7 +33,7 @@ TEST(PoissonSelection, AMeanBelowOneCostsAtLeastTheTruth) {
 // way, K = 0 included.
 double true_divergence(double mean, double noise, double alpha, bool swapped) {
   const double low = -12 * noise - 30, high = 12 * noise + 30;
-  constexpr int kCells = 200000;
+  constexpr int kCells = 20000;  // the integrand is smooth: this is exact to rounding
   const double width = (high - low) / kCells;
   double sum = std::exp(-mean);
   for (int i = 0; i < kCells; ++i) {
