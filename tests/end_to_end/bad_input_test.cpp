@@ -69,6 +69,7 @@ TEST_F(BadInput, NoSuchFileOrOption) {
 
 // An epsilon that no noise can reach is a row with its reason, and the other rows are there.
 TEST_F(BadInput, InfeasibleEpsilonIsARow) {
+  draw_no_pictures();
   const auto spec = changed("{t_min: 2,", "{share1: 0.6, share2: 0.7, t_min: 2,");
   const auto ended = run({"run", spec, "--quiet"});
   EXPECT_EQ(ended.code, 0) << ended.err;
@@ -77,6 +78,7 @@ TEST_F(BadInput, InfeasibleEpsilonIsARow) {
 }
 
 TEST_F(BadInput, AnotherSpecOfTheNameInTheFolder) {
+  draw_no_pictures();
   ASSERT_EQ(run({"run", kSmoke, "--quiet"}).code, 0);
   const auto before = rows("smoke");
   const auto spec = changed("steps: 12", "steps: 11");
@@ -91,6 +93,7 @@ TEST_F(BadInput, AnotherSpecOfTheNameInTheFolder) {
 }
 
 TEST_F(BadInput, ADatabaseOfANewerSchema) {
+  draw_no_pictures();
   ASSERT_EQ(run({"run", kSmoke, "--quiet"}).code, 0);
   SQLite::Database((folder_ / "out/hyfreedp.sqlite").string(), SQLite::OPEN_READWRITE)
       .exec("INSERT INTO migrations (version, program) VALUES (999, 'later')");

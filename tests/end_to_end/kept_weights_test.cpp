@@ -63,79 +63,94 @@ constexpr double kSame = 1e-7;
 // Of public data seeded noise is no secret: how far training moves is no matter of chance.
 const std::string kSeeded = "noise_seed: kept\n";
 
-std::string spec_of(const std::string& name, const std::string& dataset, const std::string& model,
-                    const std::string& lr, int steps, const std::string& head = "") {
-  return head +
-         fmt::format(
-             "name: {}\ntitle: {}\npanels:\n  - id: one\n    dataset: {}\n    model: {}\n    seeds: [0]\n"
-             "    epsilon: [8]\n    delta: 1e-3\n    train: {{sample_rate: 0.2, steps: {}, optimizer: sgd}}\n"
-             "    rows: [{{method: fixed-rate, options: {{lr: {}}}}}]\n",
-             name, name, dataset, model, steps, lr);
+// One run, and the panel of it in a spec.
+struct Panel {
+  std::string id, dataset, model;
+};
+
+std::string spec_of(const std::string& name, const std::vector<Panel>& panels, const std::string& lr,
+                    int steps, const std::string& head = "") {
+  auto text = fmt::format(
+      "name: {}\ntitle: {}\n{}defaults:\n  seeds: [0]\n  epsilon: [8]\n  delta: 1e-3\n"
+      "  train: {{sample_rate: 0.2, steps: {}, optimizer: sgd}}\n"
+      "rows: [{{method: fixed-rate, options: {{lr: {}}}}}]\npanels:\n",
+      name, name, head, steps, lr);
+  for (const auto& panel : panels) {
+    text += fmt::format("  - {{id: {}, dataset: {}, model: {}}}\n", panel.id, panel.dataset, panel.model);
+  }
+  return text;
 }
 
 class KeepWeights : public Program {
  protected:
-  fs::path kept(const std::string& spec) const {
-    return folder_ / "out" / spec / "weights/one/fixed-rate.eps-8.seed-0";
+  void SetUp() override {
+    Program::SetUp();
+    draw_no_pictures();
   }
-  json::object metadata(const std::string& spec) const {
-    return read_json_file((kept(spec) / "trial.json").string()).value().as_object();
+  fs::path kept(const std::string& spec, const std::string& panel = "one") const {
+    return folder_ / "out" / spec / "weights" / panel / "fixed-rate.eps-8.seed-0";
   }
-  double loss(const std::string& spec) const {
-    return double_or(metadata(spec).at("test").as_object(), "loss", NAN);
+  json::object metadata(const std::string& spec, const std::string& panel = "one") const {
+    return read_json_file((kept(spec, panel) / "trial.json").string()).value().as_object();
+  }
+  double loss(const std::string& spec, const std::string& panel = "one") const {
+    return double_or(metadata(spec, panel).at("test").as_object(), "loss", NAN);
+  }
+  // Of a spec that must end well.
+  Ended run_and_keep(const std::string& name, const std::string& text) {
+    auto ended = run({"run", write(name + ".yaml", text), "--keep-weights", "--quiet", "--workers", "1"});
+    EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
+    return ended;
   }
 };
 
 TEST_F(KeepWeights, AreReadAgainAndGiveTheSameLoss) {
+  std::vector<Panel> drawn, read;
   for (const auto& one : kCases) {
-    SCOPED_TRACE(one.name);
-    const auto first = write("first.yaml", spec_of(one.name, one.dataset, one.model, "2", 6, kSeeded));
-    const auto trained = run({"run", first, "--keep-weights", "--quiet"});
-    ASSERT_EQ(trained.code, 0) << trained.out << trained.err;
-    EXPECT_THAT(trained.out, HasSubstr("Weights of 1 run"));
-    std::istringstream files(one.files);
-    for (std::string file; files >> file;) EXPECT_TRUE(fs::exists(kept(one.name) / file)) << file;
+    drawn.push_back({one.name, one.dataset, one.model});
     std::string options = one.options;
     for (auto at = options.find('@'); at != std::string::npos; at = options.find('@')) {
-      options.replace(at, 1, kept(one.name).string());
+      options.replace(at, 1, kept("trained", one.name).string());
     }
-    const auto again_name = std::string(one.name) + "-again";
-    const auto second =
-        write("second.yaml", spec_of(again_name, one.dataset, "{" + options + "}", kNoLength, 1));
-    const auto evaluated = run({"run", second, "--keep-weights", "--quiet"});
-    ASSERT_EQ(evaluated.code, 0) << evaluated.out << evaluated.err;
-    EXPECT_NEAR(loss(again_name), loss(one.name), kSame);
+    read.push_back({one.name, one.dataset, "{" + options + "}"});
+  }
+  const auto trained = run_and_keep("trained", spec_of("trained", drawn, "2", 6, kSeeded));
+  ASSERT_EQ(trained.code, 0);
+  EXPECT_THAT(trained.out, HasSubstr(fmt::format("Weights of {} runs", drawn.size())));
+  ASSERT_EQ(run_and_keep("again", spec_of("again", read, kNoLength, 1)).code, 0);
+  ASSERT_EQ(run_and_keep("drawn", spec_of("drawn", drawn, kNoLength, 1, kSeeded)).code, 0);
+  for (const auto& one : kCases) {
+    SCOPED_TRACE(one.name);
+    std::istringstream files(one.files);
+    for (std::string file; files >> file;) EXPECT_TRUE(fs::exists(kept("trained", one.name) / file)) << file;
+    EXPECT_NEAR(loss("again", one.name), loss("trained", one.name), kSame);
     // Without the folder the same step gives another loss: training did something.
-    const auto drawn_name = std::string(one.name) + "-drawn";
-    const auto third =
-        write("third.yaml", spec_of(drawn_name, one.dataset, one.model, kNoLength, 1, kSeeded));
-    ASSERT_EQ(run({"run", third, "--keep-weights", "--quiet"}).code, 0);
-    EXPECT_GT(std::abs(loss(drawn_name) - loss(one.name)), 1e-3);
+    EXPECT_GT(std::abs(loss("drawn", one.name) - loss("trained", one.name)), 1e-3);
   }
 }
 
 TEST_F(KeepWeights, TheMetadatasModelEntryReadsTheFolder) {
+  std::vector<Panel> panels;
   for (const std::string name :
        {"vit", "efficientnet-lite", "squeezenet", "resnet-imagenet", "convnext", "clip", "eva02"}) {
     const auto* const found = std::find_if(std::begin(kCases), std::end(kCases),
                                            [&](const Case& known) { return known.name == name; });
     ASSERT_NE(found, std::end(kCases)) << name;
-    const auto& one = *found;
-    SCOPED_TRACE(name);
-    const auto first = write("first.yaml", spec_of(name, one.dataset, one.model, "0.5", 3));
-    ASSERT_EQ(run({"run", first, "--keep-weights", "--quiet"}).code, 0);
-    auto entry = metadata(name).at("model").as_object();
+    panels.push_back({name, found->dataset, found->model});
+  }
+  ASSERT_EQ(run_and_keep("trained", spec_of("trained", panels, "0.5", 3)).code, 0);
+  for (auto& panel : panels) {
+    auto entry = metadata("trained", panel.id).at("model").as_object();
     for (auto& member : entry) {
       if (member.value().is_string() && member.value().get_string() == "FOLDER") {
-        member.value() = kept(name).string();
+        member.value() = kept("trained", panel.id).string();
       }
     }
-    const auto again = name + "-again";
-    const auto second =
-        write("second.yaml", spec_of(again, one.dataset, canonical_json(entry), kNoLength, 1));
-    const auto evaluated = run({"run", second, "--keep-weights", "--quiet"});
-    ASSERT_EQ(evaluated.code, 0) << evaluated.out << evaluated.err;
-    EXPECT_NEAR(loss(again), loss(name), kSame);
+    panel.model = canonical_json(entry);
+  }
+  ASSERT_EQ(run_and_keep("again", spec_of("again", panels, kNoLength, 1)).code, 0);
+  for (const auto& panel : panels) {
+    EXPECT_NEAR(loss("again", panel.id), loss("trained", panel.id), kSame) << panel.id;
   }
 }
 
@@ -143,7 +158,8 @@ TEST_F(KeepWeights, TheMetadatasModelEntryReadsTheFolder) {
 // row's.
 TEST_F(KeepWeights, OfARunThatWasKilledAndResumed) {
   const std::string data = "{name: synthetic, train: 2000, validation: 100, test: 200, features: 64}";
-  const auto spec = write("long.yaml", spec_of("long", data, "{name: mlp, hidden: [16]}", "0.1", 3000));
+  const auto spec =
+      write("long.yaml", spec_of("long", {{"one", data, "{name: mlp, hidden: [16]}"}}, "0.1", 3000));
   auto running = start({"run", spec, "--keep-weights", "--quiet"});
   ASSERT_TRUE(wait_for([&] { return journal_bytes() > 60000 || !running.is_running(); }));
   ASSERT_TRUE(running.is_running()) << "the run was over before it could be hit";
@@ -153,18 +169,14 @@ TEST_F(KeepWeights, OfARunThatWasKilledAndResumed) {
   const auto again = run({"run", spec, "--keep-weights", "--quiet"});
   ASSERT_EQ(again.code, 0) << again.out << again.err;
   EXPECT_FALSE(fs::exists(folder_ / "out/staged-weights"));
-  const auto second = write(
-      "again.yaml",
-      spec_of("again", data, fmt::format("{{name: mlp, hidden: [16], weights: {}}}", kept("long").string()),
-              kNoLength, 1));
-  const auto evaluated = run({"run", second, "--keep-weights", "--quiet"});
-  ASSERT_EQ(evaluated.code, 0) << evaluated.out << evaluated.err;
+  const auto model = fmt::format("{{name: mlp, hidden: [16], weights: {}}}", kept("long").string());
+  ASSERT_EQ(run_and_keep("again", spec_of("again", {{"one", data, model}}, kNoLength, 1)).code, 0);
   EXPECT_NEAR(loss("again"), loss("long"), kSame);
 }
 
 TEST_F(KeepWeights, AFolderThatCannotBeMadeIsSaidBeforeAnythingTrains) {
   write("out/staged-weights", "a file in the folder's place");
-  const auto spec = write("s.yaml", spec_of("s", kImages, kCases[1].model, "0.5", 3));
+  const auto spec = write("s.yaml", spec_of("s", {{"one", kImages, kCases[1].model}}, "0.5", 3));
   const auto ended = run({"run", spec, "--keep-weights", "--quiet"});
   EXPECT_EQ(ended.code, 2);
   EXPECT_THAT(ended.err, HasSubstr("staged-weights"));
@@ -190,7 +202,7 @@ TEST_F(KeepWeights, ASpecWithoutARowThatReleasesAnyIsRefusedInOneSentence) {
 }
 
 TEST_F(KeepWeights, ADryRunSaysOfWhichRows) {
-  auto text = spec_of("s", kImages, kCases[1].model, "0.5", 3);
+  auto text = spec_of("s", {{"one", kImages, kCases[1].model}}, "0.5", 3);
   const auto ended = run({"run", write("s.yaml", text), "--keep-weights", "--dry-run"});
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("Weights would be kept of 1 of 1 studies."));
@@ -204,7 +216,7 @@ TEST_F(KeepWeights, ADryRunSaysOfWhichRows) {
 }
 
 TEST_F(KeepWeights, FinishedRunsCannotGiveThemLater) {
-  const auto spec = write("s.yaml", spec_of("s", kImages, kCases[1].model, "0.5", 3));
+  const auto spec = write("s.yaml", spec_of("s", {{"one", kImages, kCases[1].model}}, "0.5", 3));
   ASSERT_EQ(run({"run", spec, "--quiet"}).code, 0);
   const auto late = run({"run", spec, "--keep-weights", "--quiet"});
   EXPECT_EQ(late.code, 1);

@@ -35,23 +35,24 @@ inline std::string cifar_batch(int count, int classes) {
   return batch;
 }
 
-// All 60,000 images, since fewer are refused: under 1 MB, gzipped.
-inline void write_cifar10(const std::filesystem::path& path) {
+// CIFAR's archives: all 60,000 images, under 1 MB gzipped, or every `of`-th as an own copy has them.
+inline void write_cifar10(const std::filesystem::path& path, int of = 1) {
   datasets::TarFile tar(path);
-  const auto batch = cifar_batch(10'000, 10);
+  const auto batch = cifar_batch(10'000 / of, 10);
   for (int i = 1; i <= 5; ++i) tar.add(fmt::format("cifar-10-batches-bin/data_batch_{}.bin", i), batch);
   tar.add("cifar-10-batches-bin/test_batch.bin", batch);
 }
-inline void write_cifar100(const std::filesystem::path& path) {
+inline void write_cifar100(const std::filesystem::path& path, int of = 1) {
   datasets::TarFile tar(path);
-  tar.add("cifar-100-binary/train.bin", cifar_batch(50'000, 100));
-  tar.add("cifar-100-binary/test.bin", cifar_batch(10'000, 100));
+  tar.add("cifar-100-binary/train.bin", cifar_batch(50'000 / of, 100));
+  tar.add("cifar-100-binary/test.bin", cifar_batch(10'000 / of, 100));
 }
 
-// SVHN's two MAT files, with all images; the digit 0 has the label 10.
-inline void write_svhn(const std::filesystem::path& folder) {
+// SVHN's two MAT files, with every `of`-th image; the digit 0 has the label 10.
+inline void write_svhn(const std::filesystem::path& folder, unsigned of = 1) {
   std::filesystem::create_directories(folder);
-  for (const auto& [name, count] : {std::pair{"train_32x32.mat", 73'257U}, {"test_32x32.mat", 26'032U}}) {
+  for (const auto& [name, all] : {std::pair{"train_32x32.mat", 73'257U}, {"test_32x32.mat", 26'032U}}) {
+    const auto count = all / of;
     const auto label = [](std::uint32_t i) { return static_cast<char>(i % 10 + 1); };
     const auto image = [&](std::uint32_t i) { return std::string(3072, label(i)); };
     const auto digit = [&](std::uint32_t i) { return std::string(1, label(i)); };
@@ -61,13 +62,13 @@ inline void write_svhn(const std::filesystem::path& folder) {
   }
 }
 
-// STL-10's binary files, with all images; the first class has the label 1.
-inline void write_stl10(const std::filesystem::path& folder) {
+// STL-10's binary files, with every `of`-th image; the first class has the label 1.
+inline void write_stl10(const std::filesystem::path& folder, int of = 1) {
   std::filesystem::create_directories(folder);
-  for (const auto& [part, count] : {std::pair{"train", 5'000}, {"test", 8'000}}) {
+  for (const auto& [part, all] : {std::pair{"train", 5'000}, {"test", 8'000}}) {
     constexpr std::size_t kPixels = std::size_t{3} * 96 * 96;
     std::string pixels, labels;
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; i < all / of; ++i) {
       pixels.append(kPixels, static_cast<char>(i % 10 * 20));
       labels += static_cast<char>(i % 10 + 1);
     }
@@ -129,16 +130,19 @@ inline void write_cifar_shifts(const std::filesystem::path& folder) {
   write_black_images(folder / "cifar10-c/gaussian_blur.npy", folder / "cifar10-c/labels.npy", 50'000);
 }
 
-// As Food-101 and ImageNet are to be laid out: a folder of JPEG files a class, each a copy of
-// `jpeg`.
+// As Food-101 and ImageNet are to be laid out: a folder of JPEG files a class, all of them links to
+// one copy of `jpeg`.
 inline void write_classes(const std::filesystem::path& folder, const std::string& jpeg, int test,
                           int classes) {
+  std::filesystem::create_directories(folder.parent_path());
+  const auto copy = folder.parent_path() / (folder.filename().string() + ".jpg");
+  std::filesystem::copy_file(jpeg, copy);
   for (int label = 0; label < classes; ++label) {
     for (const char* part : {"train", "test"}) {
       if (std::string(part) == "test" && label >= test) continue;
       const auto place = folder / part / fmt::format("class_{:03}", label);
       std::filesystem::create_directories(place);
-      std::filesystem::copy_file(jpeg, place / fmt::format("{}.jpg", label * 1000));
+      std::filesystem::create_hard_link(copy, place / fmt::format("{}.jpg", label * 1000));
     }
   }
 }

@@ -13,6 +13,7 @@ class OwnFiles : public Program {
  protected:
   // Runs `dataset` in two output folders, of which the second finds the caches of the first.
   void expect_runs(const std::string& dataset) {
+    draw_no_pictures();
     const auto spec = write("own.yaml", "name: own\ndataset: " + dataset +
                                             "\nmodel: linear\nepsilon: [8]\nseeds: [0]\nnoise_seed: s\n"
                                             "train: {batch_size: 50, steps: 3, optimizer: adamw}\n"

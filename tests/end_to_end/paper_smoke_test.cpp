@@ -22,7 +22,7 @@ class PaperSmoke : public Program {};
 
 TEST_F(PaperSmoke, EveryRunnableOneGivesItsTable) {
   std::size_t ran = 0;
-  std::vector<std::string> arguments{"run", "", "--preset", "smoke", "--quiet"};
+  std::vector<std::string> arguments{"run", "", "--preset", "smoke", "--quiet", "--workers", "1"};
   std::set<fs::path> files;
   for (const auto& file : fs::recursive_directory_iterator(HYFREEDP_SOURCE_DIR "/experiments/papers")) {
     if (file.path().extension() == ".yaml") files.insert(file.path());

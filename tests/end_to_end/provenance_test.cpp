@@ -24,6 +24,7 @@ class Provenance : public Program {
   void SetUp() override {
     Program::SetUp();
     if (IsSkipped()) return;
+    draw_no_pictures();
     ASSERT_EQ(run({"run", kSmoke, "--quiet"}).code, 0);
   }
 

@@ -158,7 +158,7 @@ TEST(ReadmeLength, IsOfOneReading) {
   EXPECT_LE(std::distance(std::istream_iterator<std::string>(words), {}), 1300);
 }
 
-TEST_F(Readme, NoEntryIsLeftOver) {
+TEST(ReadmeEntries, NoneIsLeftOver) {
   std::set<std::string> commands, entries;
   for (const auto& name : kDocuments) {
     for (const auto& one : commands_of(document(name))) commands.insert(one.text);

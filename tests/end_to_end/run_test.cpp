@@ -49,6 +49,7 @@ TEST_F(Run, SmokeGivesAllFilesAndASecondRunDoesNothing) {
 }
 
 TEST_F(Run, RowsAreTheSameBitForBitWhateverTheWorkers) {
+  draw_no_pictures();
   ASSERT_EQ(run({"run", kSmoke, "--out", "one", "--workers", "1", "--quiet"}).code, 0);
   ASSERT_EQ(run({"run", kSmoke, "--out", "three", "--workers", "3", "--quiet"}).code, 0);
   EXPECT_EQ(rows("smoke", "one"), rows("smoke", "three"));
@@ -56,6 +57,7 @@ TEST_F(Run, RowsAreTheSameBitForBitWhateverTheWorkers) {
 
 // A cell by itself, then the rest: the rows of one run.
 TEST_F(Run, APartAndThenTheRestIsTheWhole) {
+  draw_no_pictures();
   ASSERT_EQ(run({"run", kSmoke, "--out", "whole", "--quiet"}).code, 0);
   const auto part = run({"run", kSmoke, "--only", "row=prodigy,epsilon=3", "--quiet"});
   ASSERT_EQ(part.code, 0) << part.err;
@@ -69,6 +71,7 @@ TEST_F(Run, APartAndThenTheRestIsTheWhole) {
 }
 
 TEST_F(Run, JournalsRebuildTheDatabase) {
+  draw_no_pictures();
   ASSERT_EQ(run({"run", kSmoke}).code, 0);
   const auto before = rows("smoke");
   const auto bytes = journal_bytes();
@@ -80,6 +83,7 @@ TEST_F(Run, JournalsRebuildTheDatabase) {
 }
 
 TEST_F(Run, EpsilonOfEveryRowFollowsFromItsEvents) {
+  draw_no_pictures();
   ASSERT_EQ(run({"run", kSmoke, "--quiet"}).code, 0);
   std::istringstream lines(rows("smoke"));
   std::string line;
@@ -112,6 +116,7 @@ panels:
 )";
 
 TEST_F(Run, AnUnseededSpecIsReleasedOnceUnlessFresh) {
+  draw_no_pictures();
   const auto spec = write("unseeded.yaml", kUnseeded);
   ASSERT_EQ(run({"run", spec}).code, 0);
   EXPECT_TRUE(fs::is_empty(folder_ / "out/keys")) << "a key outlived its run";
@@ -136,6 +141,7 @@ TEST_F(Run, DryRunTrainsNothing) {
 }
 
 TEST_F(Run, StatusTellsWhatIsThere) {
+  draw_no_pictures();
   ASSERT_EQ(run({"run", kSmoke, "--quiet"}).code, 0);
   const auto ended = run({"status"});
   EXPECT_EQ(ended.code, 0) << ended.err;
