@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/base/files.h"
+#include "harness/models/facts/lora.h"
 #include "harness/models/facts/model_config.h"
 #include "harness/models/layers/loss.h"
 #include "harness/models/weights/weights.h"
@@ -106,6 +107,79 @@ TEST_F(ConvnextFolder, GivesAllButTheHeadUnlessThatIsAskedFor) {
   ASSERT_FALSE(misfit);
   EXPECT_NE(misfit.error().message.find("head.fc.weight [3, 6] for [2, 6]"), std::string::npos)
       << misfit.error().message;
+}
+
+// Adapters and a head of one's own on the folder's weights: at the start the folder's features, then
+// the network of W + (alpha / rank) B A, with its gradients by the chain rule.
+TEST_F(ConvnextFolder, AdaptersTrainWithANewHead) {
+  const auto file = read_weights(fixture()).value();
+  write_weights(file);
+  write_config(kConfig);
+  const std::int64_t rank = 2;
+  auto adapted = made({{"trainable", "lora-head"}, {"lora_rank", rank}, {"lora_alpha", 6}}, 2, 44).value();
+  const auto images = reference_images(44);
+  const auto features = adapted.features(images);
+  EXPECT_TRUE(near_relative(features, rows(expected().at("44").at("features")), 1e-12));
+  const auto drawn = features.mm(adapted.tensor("head.fc.weight").t()) + adapted.tensor("head.fc.bias");
+  EXPECT_TRUE(near_relative(adapted.forward(images), drawn, 1e-12));
+  std::vector<std::string> layers;  // that have adapters
+  std::int64_t trained = 2 * 6 + 2;
+  for (const auto& [name, value] : file) {
+    if (name.find(".mlp.fc") == std::string::npos || !name.ends_with(".weight")) continue;
+    layers.push_back(name.substr(0, name.size() - std::string(".weight").size()));
+    trained += rank * (value.size(0) + value.size(1));
+  }
+  EXPECT_EQ(layers.size(), 10U);
+  EXPECT_EQ(adapted.dimension(), trained) << "these and the head, and nothing else";
+
+  at::manual_seed(8);
+  adapted.parameters().copy_(at::randn_like(adapted.parameters()));
+  constexpr double kScale = 6.0 / 2;
+  const auto factor = [&](const std::string& layer, const char* of) {
+    return adapted.tensor(adapter_prefix(layer) + ".lora_" + of + ".weight");
+  };
+  NamedTensors merged;
+  for (const auto& [name, value] : file) merged[name] = value.to(torch::kFloat64, false, true);
+  for (const auto& layer : layers)
+    merged[layer + ".weight"] += kScale * factor(layer, "B").mm(factor(layer, "A"));
+  for (const char* name : {"head.fc.weight", "head.fc.bias"}) merged[name] = adapted.tensor(name).clone();
+  write_weights(merged);
+  std::string of_two = kConfig;
+  of_two.replace(of_two.find(": 3"), 3, ": 2");  // classes
+  write_config(of_two);
+  auto dense = made({{"head", "file"}}, 2, 44).value();
+  EXPECT_TRUE(near_relative(adapted.forward(images), dense.forward(images), 1e-12));
+
+  const auto labels = torch::tensor({1, 0}, torch::kInt64);
+  const auto gradient_of = [&](Network& network, std::int64_t i) {
+    const auto logits = network.record(images.narrow(0, i, 1));
+    network.backward(sample_losses(Loss::cross_entropy, logits, labels.narrow(0, i, 1), true).logit_gradient);
+    auto sum = torch::zeros_like(network.parameters());
+    network.add_clipped_sum(torch::ones({1}, torch::kFloat64), sum);
+    return sum;
+  };
+  const auto part = [](const Network& network, const Tensor& sum, const std::string& name) {
+    const auto value = network.tensor(name);
+    return sum.as_strided(value.sizes(), value.strides(), value.storage_offset());
+  };
+  adapted.backward(sample_losses(Loss::cross_entropy, adapted.record(images), labels, true).logit_gradient);
+  const auto norms = adapted.squared_norms().clone();
+  for (std::int64_t i = 0; i < 2; ++i) {
+    const auto found = gradient_of(adapted, i), all = gradient_of(dense, i);
+    EXPECT_NEAR(norms[i].item<double>() / found.square().sum().item<double>(), 1, 1e-10) << i;
+    for (const char* name : {"head.fc.weight", "head.fc.bias"})
+      EXPECT_TRUE(near_relative(part(adapted, found, name), part(dense, all, name), 1e-10)) << name;
+    for (const auto& layer : layers) {
+      const auto of_weight = part(dense, all, layer + ".weight");
+      const auto prefix = adapter_prefix(layer);
+      EXPECT_TRUE(near_relative(part(adapted, found, prefix + ".lora_A.weight"),
+                                kScale * factor(layer, "B").t().mm(of_weight), 1e-10))
+          << layer;
+      EXPECT_TRUE(near_relative(part(adapted, found, prefix + ".lora_B.weight"),
+                                kScale * of_weight.mm(factor(layer, "A").t()), 1e-10))
+          << layer;
+    }
+  }
 }
 
 TEST_F(ConvnextFolder, IsReadAgainAsItWasKept) {
