@@ -57,6 +57,7 @@ class BrokenDisk : public Program {
     return {"run", spec_, "--out", out, "--quiet", "--checkpoint-minutes", "0.001"};
   }
   void expect_rows_of_an_undisturbed_run() {
+    draw_no_pictures();
     const auto ended = run(command("disk/out"));
     EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
     if (wanted_.empty()) {
@@ -66,6 +67,7 @@ class BrokenDisk : public Program {
     }
     EXPECT_EQ(rows("disk", "disk/out"), wanted_);
     EXPECT_FALSE(fs::exists(folder_ / "disk/out/checkpoints"));
+    draw_pictures();
   }
 
   std::string spec_;
@@ -73,9 +75,12 @@ class BrokenDisk : public Program {
 };
 
 // From a disk on which not even the database has room to one that fills while tables are written.
+// HYFREEDP_SLOW=1: and sizes between.
 TEST_F(BrokenDisk, ThatIsFullIsNamedAndLosesNothing) {
-  int full = 0;
-  for (const int kilobytes : {40, 160, 240, 320, 400, 480, 640, 800, 1000}) {
+  std::vector<int> sizes = {40, 240, 400, 640, 1000};
+  if (std::getenv("HYFREEDP_SLOW") != nullptr) sizes.insert(sizes.end(), {160, 320, 480, 800});
+  std::size_t full = 0;
+  for (const int kilobytes : sizes) {
     SCOPED_TRACE(kilobytes);
     mount_disk("size=" + std::to_string(kilobytes) + "k");
     const auto ended = run(command("disk/out"));
@@ -90,7 +95,7 @@ TEST_F(BrokenDisk, ThatIsFullIsNamedAndLosesNothing) {
     // Workers of a run that failed may live for a moment longer.
     ASSERT_EQ(::umount2((folder_ / "disk").c_str(), MNT_DETACH), 0) << std::strerror(errno);
   }
-  EXPECT_GT(full, 4) << "the disk was seldom full";
+  EXPECT_GT(full, sizes.size() / 2) << "the disk was seldom full";
 }
 
 TEST_F(BrokenDisk, ThatCannotBeWrittenIsNamed) {

@@ -23,8 +23,8 @@ panels:
     seeds: [0]
     epsilon: [3]
     delta: N^-1.1
-    train: {sample_rate: 0.05, steps: 4000, optimizer: adamw}
-    evaluate: {every: 2000}
+    train: {sample_rate: 0.05, steps: 3000, optimizer: adamw}
+    evaluate: {every: 1500}
     rows:
       - {method: hyfreedp-plus}
       - {method: dpadamwosm}
@@ -34,7 +34,9 @@ class Limits : public Program {
  protected:
   void SetUp() override {
     Program::SetUp();
-    if (!IsSkipped()) spec_ = write("limits.yaml", kSpec);
+    if (IsSkipped()) return;
+    draw_no_pictures();
+    spec_ = write("limits.yaml", kSpec);
   }
 
   std::vector<std::string> command(const std::string& out, const std::vector<std::string>& more = {}) {
@@ -109,7 +111,7 @@ TEST_F(Limits, ACoordinatorThatStoodStillKillsNobody) {
   const auto workers = running.workers();
   for (const int worker : workers) ::kill(worker, SIGSTOP);
   ::kill(running.id(), SIGSTOP);
-  std::this_thread::sleep_for(std::chrono::seconds(4));
+  std::this_thread::sleep_for(std::chrono::milliseconds(2500));
   ::kill(running.id(), SIGCONT);
   for (const int worker : workers) ::kill(worker, SIGCONT);
   const auto ended = running.wait();

@@ -1,7 +1,7 @@
 // A spec whose programs are killed, stopped and interrupted at random moments until it is complete:
 // its rows, metrics, events and weights are those of an undisturbed run, bit for bit.
 //
-// HYFREEDP_KILLS sets how many disturbances each test makes (default 10).
+// HYFREEDP_KILLS sets how many disturbances each test makes (default 6).
 #include <cmath>
 #include <random>
 #include <sqlite3.h>
@@ -16,7 +16,7 @@ using ::testing::Not;
 
 int wanted_kills() {
   const char* text = std::getenv("HYFREEDP_KILLS");
-  return text != nullptr ? std::max(1, std::atoi(text)) : 10;
+  return text != nullptr ? std::max(1, std::atoi(text)) : 6;
 }
 
 // Searches, a private selection, probes, an average and evaluations on the way.
@@ -41,6 +41,11 @@ panels:
 
 class RandomKills : public Program {
  protected:
+  void SetUp() override {
+    Program::SetUp();
+    draw_no_pictures();
+  }
+
   // The weights that seeded rows report are confidential.
   static std::vector<std::string> command(const std::string& spec, const std::string& out) {
     return {"run",
