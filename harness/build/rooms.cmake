@@ -94,16 +94,17 @@ function(hyfreedp_use_torch TARGET)
   hyfreedp_reuse(${TARGET} ${kind})
 endfunction()
 
-# hyfreedp_test(NAME [TORCH] [DEVICE] [SHARDS n] [DEPENDS targets...] [REFERENCE SUITE...]
+# hyfreedp_test(NAME [TORCH] [DEVICE] [ALONE] [SHARDS n] [DEPENDS targets...] [REFERENCE SUITE...]
 # [LABELS ...] [TIMEOUT s])
 #   one executable test_NAME of every *_test.cpp in tests/NAME, and one ctest entry of that name; with
 #   SHARDS n entries NAME_1 to NAME_n instead, each with its part of the tests (GoogleTest's
 #   sharding), so that they use several cores.
 #   REFERENCE: each suite S (a gtest suite named ReferenceS...) gets an entry reference_s with the
 #   label `reference`. DEVICE: suites named Device... need a GPU and get the entry gpu_NAME with the
-#   label `gpu`.
+#   label `gpu`. ALONE: suites named Alone... measure time and get the entry NAME_alone, beside which
+#   no other runs.
 function(hyfreedp_test NAME)
-  cmake_parse_arguments(TEST "TORCH;DEVICE" "TIMEOUT;SHARDS" "DEPENDS;REFERENCE;LABELS" ${ARGN})
+  cmake_parse_arguments(TEST "TORCH;DEVICE;ALONE" "TIMEOUT;SHARDS" "DEPENDS;REFERENCE;LABELS" ${ARGN})
   if(TEST_TORCH AND NOT HYFREEDP_TORCH)
     return()
   endif()
@@ -129,6 +130,7 @@ function(hyfreedp_test NAME)
   else()
     hyfreedp_reuse(test_${NAME} core_test)
   endif()
+  set(one_thread OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE ${HYFREEDP_TEST_ENVIRONMENT})
   set(entries ${NAME})
   if(TEST_SHARDS)
     set(entries "")
@@ -138,24 +140,30 @@ function(hyfreedp_test NAME)
   endif()
   set(shard 0)
   foreach(entry ${entries})
-    set(environment "OMP_NUM_THREADS=1;OMP_WAIT_POLICY=PASSIVE")
+    set(environment ${one_thread})
     if(TEST_SHARDS)
       list(APPEND environment GTEST_TOTAL_SHARDS=${TEST_SHARDS} GTEST_SHARD_INDEX=${shard})
       math(EXPR shard "${shard} + 1")
     endif()
-    add_test(NAME ${entry} COMMAND test_${NAME} --gtest_filter=-Reference*:Device* --gtest_brief=1)
+    add_test(NAME ${entry} COMMAND test_${NAME} --gtest_filter=-Reference*:Device*:Alone* --gtest_brief=1)
     set_tests_properties(${entry} PROPERTIES TIMEOUT ${TEST_TIMEOUT} LABELS "${TEST_LABELS}"
       ENVIRONMENT "${environment}" SKIP_REGULAR_EXPRESSION "SKIPPED SUITE")
   endforeach()
+  if(TEST_ALONE)
+    add_test(NAME ${NAME}_alone COMMAND test_${NAME} --gtest_filter=Alone* --gtest_brief=1)
+    set_tests_properties(${NAME}_alone PROPERTIES TIMEOUT ${TEST_TIMEOUT} LABELS "${TEST_LABELS}" RUN_SERIAL TRUE
+      ENVIRONMENT "${one_thread}" SKIP_REGULAR_EXPRESSION "SKIPPED SUITE")
+  endif()
   if(TEST_DEVICE)
     add_test(NAME gpu_${NAME} COMMAND test_${NAME} --gtest_filter=Device*)
     set_tests_properties(gpu_${NAME} PROPERTIES TIMEOUT ${TEST_TIMEOUT} LABELS "gpu"
-      ENVIRONMENT "OMP_WAIT_POLICY=PASSIVE;CUBLAS_WORKSPACE_CONFIG=:4096:8" SKIP_REGULAR_EXPRESSION "SKIPPED SUITE")
+      ENVIRONMENT "OMP_WAIT_POLICY=PASSIVE;CUBLAS_WORKSPACE_CONFIG=:4096:8;${HYFREEDP_TEST_ENVIRONMENT}"
+      SKIP_REGULAR_EXPRESSION "SKIPPED SUITE")
   endif()
   foreach(suite ${TEST_REFERENCE})
     string(TOLOWER ${suite} lower)
     add_test(NAME reference_${lower} COMMAND test_${NAME} --gtest_filter=Reference${suite}*)
     set_tests_properties(reference_${lower} PROPERTIES TIMEOUT ${TEST_TIMEOUT} LABELS "reference"
-      ENVIRONMENT "OMP_NUM_THREADS=1;OMP_WAIT_POLICY=PASSIVE" SKIP_REGULAR_EXPRESSION "SKIPPED SUITE")
+      ENVIRONMENT "${one_thread}" SKIP_REGULAR_EXPRESSION "SKIPPED SUITE")
   endforeach()
 endfunction()

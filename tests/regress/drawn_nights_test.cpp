@@ -105,6 +105,7 @@ Bounds bounds() {
 }
 
 TEST_F(DrawnNights, RaiseNoMoreAlarmsThanStated) {
+  draw_no_pictures();
   const auto spec = std::string(HYFREEDP_SOURCE_DIR) + "/experiments/nightly.yaml";
   ASSERT_EQ(run({"run", spec, "--quiet"}).code, 0);
   const auto store =

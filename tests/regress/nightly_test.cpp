@@ -1,7 +1,7 @@
 // Nights of the real programs: bugs planted in the worker are found by the tests that are meant for
 // them, with hashes off, and nights without one raise no alarm.
 //
-// A few nights each here; HYFREEDP_SLOW=1 has twenty of each and checks the rate. results/README.md
+// One or two nights each here; HYFREEDP_SLOW=1 has twenty and checks the rate. results/README.md
 // has what was measured on experiments/nightly.yaml.
 #include <SQLiteCpp/Database.h>
 #include <cstdlib>
@@ -53,20 +53,33 @@ class Nightly : public Program {
   void SetUp() override {
     Program::SetUp();
     if (IsSkipped()) return;
+    draw_no_pictures();
     if (fs::exists(kPlanted) && fs::exists(kHonest)) return;
     std::cout << "SKIPPED SUITE: " << kPlanted << " is not built here\n";
     GTEST_SKIP();
   }
 
-  // The output folder of a night.
+  static void TearDownTestSuite() {
+    if (!nights_.empty()) fs::remove_all(nights_);
+  }
+
+  // The output folder of a night, which is run once for all tests: they have copies of it.
   std::string night(int noise, const std::string& bug, const std::string& program = kPlanted) {
     const auto folder = fmt::format("night-{}-{}{}", noise, bug, program == kHonest ? "-honest" : "");
-    const auto spec =
-        write(fmt::format("spec-{}.yaml", noise), fmt::format(kSpec, fmt::format("night-{}", noise)));
-    const Worker worker(program, bug);
-    const auto ended = run({"run", spec, "--out", folder, "--quiet"});
-    EXPECT_EQ(ended.code, 0) << ended.err;
+    if (nights_.empty()) {
+      std::string pattern = ::testing::TempDir() + "hyfreedp-nights-XXXXXX";
+      nights_ = ::mkdtemp(pattern.data());
+    }
+    if (!fs::exists(nights_ / folder)) {
+      const Worker worker(program, bug);
+      const auto ended = run({"run", spec_of_night(noise), "--out", (nights_ / folder).string(), "--quiet"});
+      EXPECT_EQ(ended.code, 0) << ended.err;
+    }
+    fs::copy(nights_ / folder, folder_ / folder, fs::copy_options::recursive);
     return folder;
+  }
+  std::string spec_of_night(int noise) {
+    return write(fmt::format("spec-{}.yaml", noise), fmt::format(kSpec, fmt::format("night-{}", noise)));
   }
 
   Ended compared(const std::string& tonight, const std::string& reference,
@@ -86,9 +99,12 @@ class Nightly : public Program {
   }
 
   std::string markdown() const { return read_file((folder_ / "r.md").string()).value(); }
+
+ private:
+  static inline fs::path nights_;
 };
 
-int nights() { return std::getenv("HYFREEDP_SLOW") == nullptr ? 2 : 20; }
+int nights(int few) { return std::getenv("HYFREEDP_SLOW") == nullptr ? few : 20; }
 
 // Each bug in every night, whether the reference has the same noise (paired) or other noise
 // (Welch); in slow mode 20 nights of each may miss one, which a test of power 0.95 does with
@@ -98,7 +114,8 @@ TEST_F(Nightly, PlantedChangesAreCaughtWithHashesOff) {
       {"noise", "| noise |"}, {"eta", "| update norm |"}, {"frozen", "| update of fc1.weight |"}};
   std::map<std::string, int> caught;
   const auto other = night(0, "");
-  for (int noise = 1; noise <= nights(); ++noise) {
+  const int count_of_nights = nights(1);
+  for (int noise = 1; noise <= count_of_nights; ++noise) {
     const auto clean = night(noise, "");
     for (const auto& [bug, finding] : bugs) {
       const auto tonight = night(noise, bug);
@@ -116,8 +133,8 @@ TEST_F(Nightly, PlantedChangesAreCaughtWithHashesOff) {
     }
   }
   for (const auto& [what, count] : caught) {
-    std::cout << what << ": caught in " << count << " of " << nights() << " nights\n";
-    EXPECT_GE(count, nights() - nights() / 20) << what;
+    std::cout << what << ": caught in " << count << " of " << count_of_nights << " nights\n";
+    EXPECT_GE(count, count_of_nights - count_of_nights / 20) << what;
   }
 }
 
@@ -127,16 +144,17 @@ TEST_F(Nightly, CleanNightsRaiseNoAlarm) {
   const auto rebuilt = compared(untimed(night(0, "", kPlanted)), reference, {"--no-hashes"});
   EXPECT_EQ(rebuilt.code, 0) << rebuilt.out;
   int alarms = 0;
-  for (int noise = 1; noise <= nights(); ++noise) {
+  const int count_of_nights = nights(2);
+  for (int noise = 1; noise <= count_of_nights; ++noise) {
     const auto ended = compared(untimed(night(noise, "")), reference);
     EXPECT_NE(ended.code, 130) << ended.err;
     EXPECT_THAT(ended.out, HasSubstr("another noise seed"));
     alarms += ended.code == 1;
   }
-  std::cout << alarms << " of " << nights() << " clean nights of other noise raised an alarm\n";
+  std::cout << alarms << " of " << count_of_nights << " clean nights of other noise raised an alarm\n";
   // 5 % each: 5 or more of 20 with probability 0.003, 2 of 2 with 0.0025. Margins make it rarer
   // still.
-  EXPECT_LE(alarms, nights() == 2 ? 1 : 4);
+  EXPECT_LE(alarms, count_of_nights == 2 ? 1 : 4);
 }
 
 // As if the method had become another: the same spec and noise, the same results, another rate.
@@ -166,8 +184,7 @@ TEST_F(Nightly, AProgramThatGoesOnWithWhatAnotherBeganSaysSo) {
   }
   fs::remove_all(folder_ / folder / "journals");
   const Worker other(kPlanted, "");
-  const auto ended =
-      run({"run", write("spec-0.yaml", fmt::format(kSpec, "night-0")), "--out", folder, "--quiet"});
+  const auto ended = run({"run", spec_of_night(0), "--out", folder, "--quiet"});
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_THAT(ended.err, HasSubstr("6 of 18 cells are of another build ("));
   EXPECT_THAT(read_file((folder_ / folder / "small-nightly/table.md").string()).value(),
@@ -185,7 +202,10 @@ TEST_F(Nightly, HashesTellABuildThatChangedNothing) {
   EXPECT_THAT(moved.out, HasSubstr("6 of 6 runs are not the same bit for bit: seed 0 from step 0 on"));
 }
 
-TEST_F(Nightly, ASlowerStepIsCaughtByTakingTurns) {
+// While nothing else competes with the workers.
+class AloneNightly : public Nightly {};
+
+TEST_F(AloneNightly, ASlowerStepIsCaughtByTakingTurns) {
   const auto reference = night(0, "", kHonest);
   const auto tonight = night(0, "");
   const auto timed = [&](const std::string& bug, int rounds) {
@@ -204,7 +224,7 @@ TEST_F(Nightly, ASlowerStepIsCaughtByTakingTurns) {
   }
   EXPECT_EQ(slow.code, 1) << slow.out << slow.err;
   EXPECT_THAT(markdown(), HasSubstr(regressed));
-  const auto honest = timed("", nights() == 2 ? 4 : 12);
+  const auto honest = timed("", nights(4) == 4 ? 4 : 12);
   EXPECT_NE(honest.code, 1) << honest.out << honest.err;
   EXPECT_THAT(markdown(), HasSubstr("whole night | memory | × "));
 }
