@@ -1,6 +1,6 @@
 // Properties of PLD answers on 10,816 random mechanisms, seeded; an eighth of them without
-// HYFREEDP_SLOW=1. Lower <= reported upper = min(PLD, RDP); monotone in rate, noise, steps and delta;
-// free of the order of composition; a part below the whole; a folded batch above each of its
+// HYFREEDP_SLOW=1. Lower <= reported upper = min(PLD, RDP); monotone in rate, noise, steps and
+// delta; free of the order of composition; a part below the whole; a folded batch above each of its
 // releases; replace-one above add/remove; delta of epsilon. The bracket's relative width is at most
 // kWidth, which is the tolerance of every comparison between two PLD answers. (Renyi divergences
 // have 7,600 cases of their own.)
@@ -77,17 +77,25 @@ TEST(AccountingProperty, LowerIsBelowUpperWhichIsBelowRdp) {
 class AccountingMonotone : public ::testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Parts, AccountingMonotone, ::testing::Range(0, 4));
 
+// Along a ladder of small steps in each direction: a jump of some percent shows nowhere else.
 TEST_P(AccountingMonotone, InRateNoiseStepsAndDelta) {
+  constexpr double kStep = 1.04;
   Draw draw(200 + GetParam());
-  for (int i = 0; i < drawn(550); ++i) {
+  for (int i = 0; i < drawn(192); ++i) {
     const double q = draw.rate(), sigma = draw.noise(), delta = draw.delta();
     const auto steps = draw.steps();
-    const double here = upper(steps_of(q, sigma, steps), delta);
-    const double factor = draw.uniform(1.01, 1.5);
-    expect_ordered(here, upper(steps_of(std::min(1.0, q * factor), sigma, steps), delta), "rate");
-    expect_ordered(upper(steps_of(q, sigma * factor, steps), delta), here, "noise");
-    expect_ordered(here, upper(steps_of(q, sigma, steps + draw.whole(1, 100)), delta), "steps");
-    expect_ordered(upper(steps_of(q, sigma, steps), std::min(0.5, delta * factor)), here, "delta");
+    double rate = upper(steps_of(q, sigma, steps), delta), noise = rate, length = rate, less = rate;
+    for (double factor = kStep; factor < 1.2; factor *= kStep) {
+      const auto more = static_cast<std::int64_t>(std::ceil(static_cast<double>(steps) * factor));
+      const auto climb = [&](double& last, double next, bool up, const char* what) {
+        expect_ordered(up ? last : next, up ? next : last, what);
+        last = next;
+      };
+      climb(rate, upper(steps_of(std::min(1.0, q * factor), sigma, steps), delta), true, "rate");
+      climb(noise, upper(steps_of(q, sigma * factor, steps), delta), false, "noise");
+      climb(length, upper(steps_of(q, sigma, more), delta), true, "steps");
+      climb(less, upper(steps_of(q, sigma, steps), std::min(0.5, delta * factor)), false, "delta");
+    }
   }
 }
 
