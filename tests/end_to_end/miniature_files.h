@@ -35,7 +35,8 @@ inline std::string cifar_batch(int count, int classes) {
   return batch;
 }
 
-// CIFAR's archives: all 60,000 images, under 1 MB gzipped, or every `of`-th as an own copy has them.
+// CIFAR's archives: all 60,000 images, under 1 MB gzipped, or every `of`-th as an own copy has
+// them.
 inline void write_cifar10(const std::filesystem::path& path, int of = 1) {
   datasets::TarFile tar(path);
   const auto batch = cifar_batch(10'000 / of, 10);

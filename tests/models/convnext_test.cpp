@@ -109,8 +109,8 @@ TEST_F(ConvnextFolder, GivesAllButTheHeadUnlessThatIsAskedFor) {
       << misfit.error().message;
 }
 
-// Adapters and a head of one's own on the folder's weights: at the start the folder's features, then
-// the network of W + (alpha / rank) B A, with its gradients by the chain rule.
+// Adapters and a head of one's own on the folder's weights: at the start the folder's features,
+// then the network of W + (alpha / rank) B A, with its gradients by the chain rule.
 TEST_F(ConvnextFolder, AdaptersTrainWithANewHead) {
   const auto file = read_weights(fixture()).value();
   write_weights(file);

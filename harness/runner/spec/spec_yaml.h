@@ -13,8 +13,8 @@ namespace hyfreedp::runner {
 class Texts;
 
 // A value of a document, and all that is in it. Documents that are put together from others share
-// their parts: a YAML::Node cannot, since whatever stands in one of its maps joins its document, at a
-// cost that grows with both.
+// their parts: a YAML::Node cannot, since whatever stands in one of its maps joins its document, at
+// a cost that grows with both.
 struct YamlNode {
   using Ref = std::shared_ptr<const YamlNode>;
   enum class Kind { null, scalar, list, map };
