@@ -4,6 +4,7 @@
 #include <set>
 
 #include "results/store/store.h"
+#include "tests/datasets/scratch.h"
 #include "tests/end_to_end/program.h"
 #include "tests/end_to_end/readme_entries.h"
 #include "tests/end_to_end/readme_text.h"
@@ -130,6 +131,8 @@ class Readme : public Program {
   }
 
   std::string study_, trial_;
+  // As where none of the data are: `hyfreedp list specs` would read all of them.
+  const datasets::ScopedVariable no_data_{"HYFREEDP_DATA", std::nullopt};
 };
 
 TEST_F(Readme, EveryCommandRuns) {
