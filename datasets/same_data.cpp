@@ -33,10 +33,17 @@ constexpr std::array kHarmless = {"features", "side",     "interpolation",  "nor
                                   "sha256",   "capital",  "files_mark",     "length",    "feature_width",
                                   "part",     "part_key", "part_rate"};
 
-std::string division_of(const Facts& facts, const json::object& options, const std::string& own_files) {
+// `labels` of STL-10 leaves classes out, of training and test records alike: no training record
+// becomes one for test.
+constexpr const char* kLeavesOutClasses = "labels";
+
+// `of_test`: of test records from the others.
+std::string division_of(const Facts& facts, const json::object& options, const std::string& own_files,
+                        bool of_test) {
   std::vector<std::string> parts = {facts.name, own_files};
   if (!facts.own_records) {
     for (const auto& option : facts.options) {
+      if (of_test && option.name == kLeavesOutClasses) continue;
       const auto* value = options.if_contains(option.name);
       if (value != nullptr && chooses_records(option.name)) {
         parts.push_back(option.name + " " + canonical_json(*value));
@@ -72,10 +79,13 @@ DataIdentity identity_of(const std::string& dataset, const json::object& options
   const auto mark = own_mark(options);
   if (path.empty() || published.contains(mark)) {
     identity.marks = identity.test_marks = published;
-    identity.division = division_of(facts, options, "as published");
+    identity.division = division_of(facts, options, "as published", false);
+    identity.set_aside = division_of(facts, options, "as published", true);
     return identity;
   }
-  identity.division = division_of(facts, options, own_name(path).ending + " " + mark);
+  const auto files = own_name(path).ending + " " + mark;
+  identity.division = division_of(facts, options, files, false);
+  identity.set_aside = division_of(facts, options, files, true);
   if (mark.empty()) return identity;
   const auto content = content_marks(mark);
   identity.marks = content.all;
@@ -102,7 +112,7 @@ bool may_share_records(const DataIdentity& test, const TrainedData& trained) {
       std::ranges::any_of(test.test_marks, [&](const auto& mark) { return trained.marks.contains(mark); });
   if (!has_name && !has_mark) return false;
   const bool is_set_aside = test.kind == DataKind::published && has_name &&
-                            trained.divisions == std::set<std::string>{test.division};
+                            trained.set_aside == std::set<std::string>{test.set_aside};
   return !is_set_aside;
 }
 

@@ -36,6 +36,7 @@ struct DataIdentity {
   std::set<std::string> marks = {};
   std::set<std::string> test_marks = {};  // of files whose test split would be read
   std::string division = {};              // how the records are divided into splits
+  std::string set_aside = {};             // how test records are set aside from the others
   DataKind kind = DataKind::own;
 };
 
@@ -48,7 +49,7 @@ bool chooses_records(const std::string& option);
 
 // What was trained on: one or several that are the same data.
 struct TrainedData {
-  std::set<std::string> names, marks, divisions;
+  std::set<std::string> names, marks, divisions, set_aside;
 };
 // Whether the test split of `test` may have records that were trained on. It has none where it is
 // other data, or the test split that its publisher set aside from what was trained on.

@@ -100,8 +100,10 @@ TEST_F(SameData, TheSameRecordsInAnotherLayout) {
   // What is trained on, and what is tested on.
   const auto tests_on = [](const json::object& test, const json::object& trained) {
     const auto data = identity_of("table-file", trained);
-    return may_share_records(identity_of("table-file", test),
-                             {.names = {data.name}, .marks = data.marks, .divisions = {data.division}});
+    return may_share_records(identity_of("table-file", test), {.names = {data.name},
+                                                               .marks = data.marks,
+                                                               .divisions = {data.division},
+                                                               .set_aside = {data.set_aside}});
   };
   EXPECT_TRUE(tests_on(all, parts));
   EXPECT_TRUE(tests_on(parts, all));
@@ -190,12 +192,15 @@ TEST(PublishedData, ATestSetThatTheirPublisherSetAsideHasNoTrainingRecord) {
   const auto tests_on = [](const char* test, const json::object& test_options, const char* trained,
                            const json::object& options) {
     const auto data = identity_of(trained, options);
-    return may_share_records(identity_of(test, test_options),
-                             {.names = {data.name}, .marks = data.marks, .divisions = {data.division}});
+    return may_share_records(identity_of(test, test_options), {.names = {data.name},
+                                                               .marks = data.marks,
+                                                               .divisions = {data.division},
+                                                               .set_aside = {data.set_aside}});
   };
   EXPECT_FALSE(tests_on("cifar10", {{"test", 100}}, "cifar10", {{"side", 32}}));
   EXPECT_FALSE(tests_on("cifar10-1", {}, "cifar10", {}));
   EXPECT_FALSE(tests_on("stl10", {{"labels", "cifar10"}}, "cifar10", {}));
+  EXPECT_FALSE(tests_on("stl10", {{"labels", "cifar10"}}, "stl10", {{"labels", "stl10"}}));
   EXPECT_TRUE(tests_on("cifar10", {{"path", "my.tar"}}, "cifar10", {})) << "files that nobody has compared";
   EXPECT_TRUE(tests_on("emnist", {{"split", "letters"}}, "emnist", {{"split", "balanced"}}));
   EXPECT_FALSE(tests_on("emnist", {{"split", "letters"}}, "emnist", {{"split", "letters"}}));

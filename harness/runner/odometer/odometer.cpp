@@ -490,6 +490,7 @@ void Spending::add(const Spending& other) {
   data.names.insert(other.data.names.begin(), other.data.names.end());
   data.marks.insert(other.data.marks.begin(), other.data.marks.end());
   data.divisions.insert(other.data.divisions.begin(), other.data.divisions.end());
+  data.set_aside.insert(other.data.set_aside.begin(), other.data.set_aside.end());
   is_public = is_public && other.is_public;
   splits_differ = splits_differ || other.splits_differ || is_unmatched() || records != other.records ||
                   validation_records != other.validation_records;
@@ -515,7 +516,10 @@ const datasets::DataIdentity& Odometer::identity(const trial::Named& dataset) {
 Spending& Odometer::of(const trial::Named& dataset) {
   const auto& asked = identity(dataset);
   Spending wanted{.datasets = {dataset.name},
-                  .data = {.names = {asked.name}, .marks = asked.marks, .divisions = {asked.division}},
+                  .data = {.names = {asked.name},
+                           .marks = asked.marks,
+                           .divisions = {asked.division},
+                           .set_aside = {asked.set_aside}},
                   .is_public = datasets::training_split_is_public(dataset.name, dataset.options)};
   if (const auto* facts = facts_of(dataset.name)) {
     const auto sizes = datasets::sizes(*facts, dataset.options);
