@@ -6,8 +6,10 @@
 #include <map>
 #include <tuple>
 
+#include "harness/base/files.h"
 #include "harness/base/text.h"
 #include "harness/trial/released_norms.h"
+#include "harness/trial/trial_config.h"
 #include "results/store/records.h"
 #include "results/store/states.h"
 #include "results/table/table_model.h"
@@ -24,9 +26,13 @@ std::string machine_of(json::object fingerprint) {
   return canonical_json(fingerprint);
 }
 
+// Nor the number of the release: a row that was trained anew has the setting and, if it is seeded,
+// the noise (mechanism::seeded_key()) of a new folder.
 Setting setting_without_seeds(json::object config) {
   config.erase("noise_seed");
   config.erase("seed");
+  if (auto* repetition = config.if_contains("repetition"); repetition != nullptr && repetition->is_int64())
+    *repetition = repetition->get_int64() % trial::kRepetitionsPerRelease;
   return setting_of(config);
 }
 
@@ -120,6 +126,22 @@ Result<NightRun> read_run(const Store& store, const StudyRecord& study) {
   return run;
 }
 
+// The spec without the numbers of its releases: `run --fresh` and `--retrain` do not change it.
+json::object without_releases(json::object resolved) {
+  const auto each_of = [](json::object& object, const char* key, const auto& use) {
+    auto* list = object.if_contains(key);
+    if (list == nullptr || !list->is_array()) return;
+    for (auto& element : list->get_array()) {
+      if (element.is_object()) use(element.get_object());
+    }
+  };
+  resolved.erase("release");
+  each_of(resolved, "panels", [&](json::object& panel) {
+    each_of(panel, "rows", [](json::object& row) { row.erase("release"); });
+  });
+  return resolved;
+}
+
 Error unknown_spec(const Store& store, const std::string& name) {
   std::vector<std::string> names;
   if (auto specs = store.specs()) {
@@ -138,10 +160,10 @@ Result<Night> read_night(const Store& store, const std::string& name) {
   auto studies = store.studies(name);
   if (!studies) return studies.error();
   Night night{.spec = name,
-              .hash = (**record).hash,
               .version = (**record).version,
-              .resolved = (**record).resolved,
+              .resolved = without_releases((**record).resolved),
               .cells = {}};
+  night.hash = sha256_hex(canonical_json(night.resolved));
   std::map<Key, std::size_t> places;
   const auto content = spec_of(**record);
   if (!content) return content.error();

@@ -5,8 +5,8 @@
 // A cell is one (panel, row, epsilon); its replicates are the seeds that both nights' specs have.
 // Some checks involve no chance and are outside the false-alarm rate:
 //
-//   setting      The configs of the runs that each method asked for, without seeds, are the same if
-//                the spec is. With one noise seed they are a function of spec and program, so a
+//   setting      The configs of the runs that each method asked for, without seeds and the number
+//                of the release (`run --retrain`, `--fresh`), are the same if the spec is. With one noise seed they are a function of spec and program, so a
 //                change is the program's, whatever its effect on the results. For a method that
 //                searches, this holds only on the same build, device and number of threads;
 //                elsewhere rounding may change its choice, and the verdict is "could not tell". For
@@ -89,7 +89,8 @@ struct NightRun {
   std::int64_t seed = 0;
   State state = State::open;
   std::string failure_kind;
-  // its config without noise seed and seed: equal settings are comparable in norms
+  // its config without noise seed, seed and the number of the release: equal settings are
+  // comparable in norms
   Setting setting;
   // of all runs that the study asked for, sorted; empty: confidential or unknown
   std::vector<Setting> asked;
@@ -120,9 +121,9 @@ struct NightCell {
 
 struct Night {
   std::string spec;
-  std::string hash;
+  std::string hash;  // of `resolved`
   std::string version;
-  json::object resolved = {};  // the spec
+  json::object resolved = {};  // the spec, without the numbers of its releases
   std::vector<NightCell> cells;
 };
 

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/trial/released_norms.h"
+#include "harness/trial/trial_config.h"
 #include "tests/results/small_database.h"
 
 namespace hyfreedp::results {
@@ -107,6 +108,45 @@ TEST(Night, SaysWhatTheTrialsOfAFailedStudyWere) {
   EXPECT_FALSE(run.lost_settings[0].contains("seed"));
   EXPECT_FALSE(run.lost_settings[0].contains("noise_seed"));
   EXPECT_EQ(run.asked.size(), 2U);
+}
+
+// `run --retrain` gives a row another release, and its trials another repetition, but the noise and
+// the setting that a new folder would have.
+TEST(Night, OfARetrainedRowIsThatOfANewFolder) {
+  const auto night_of = [](std::int64_t release) {
+    auto spec = small::spec();
+    if (release > 0) {
+      spec.hash = "another";
+      spec.resolved["panels"].as_array()[0].as_object()["rows"].as_array()[0].as_object()["release"] =
+          release;
+    }
+    const auto store = Store::in_memory().value();
+    store->put_spec(spec).value();
+    auto record = small::study("a", "prodigy", 1.0, 0);
+    record.trials = {"t"};
+    record.reported_trial = "t";
+    record.state = StudyState::concluded;
+    record.composition = {{"rule", "trial"}};
+    auto trial = small::trial("t");
+    trial.config["noise_seed"] = "n";
+    trial.config["repetition"] = release * trial::kRepetitionsPerRelease + 2;
+    store->put_trial(trial, small::steps(), small::metrics(0.8)).value();
+    store->put_study(record).value();
+    return read_night(*store, "small").value();
+  };
+  const auto fresh = night_of(0), retrained = night_of(2);
+  EXPECT_EQ(retrained.hash, fresh.hash);
+  EXPECT_EQ(canonical_json(retrained.resolved), canonical_json(fresh.resolved));
+  EXPECT_EQ(cell_of(retrained, "a", true).runs.at(0).setting.at("repetition"), "2");
+  const auto report = compare_nights(retrained, fresh);
+  EXPECT_FALSE(report.spec_changed);
+  for (const auto& cell : report.cells) {
+    if (cell.row != "a" || !cell.epsilon) continue;
+    for (const auto& finding : cell.findings) {
+      if (finding.what != "bits" && finding.what != "setting") continue;
+      EXPECT_EQ(finding.verdict, RegressVerdict::same) << finding.what << " " << finding.text;
+    }
+  }
 }
 
 // How many runs a private selection made is in no file that a comparison is written to.
