@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <map>
 
 namespace hyfreedp::spec {
 namespace {
@@ -92,6 +93,19 @@ const Named& optimizer_of(const Panel& panel, const Row& row) {
   return row.optimizer ? *row.optimizer : panel.train.optimizer;
 }
 
+namespace {
+
+// "fixed rate (adamw)" and "fixed rate (mine)": rows that a reader could not tell apart.
+void tell_titles_apart(Panel& panel) {
+  std::map<std::string, int> known;
+  for (const auto& row : panel.rows) ++known[row.title];
+  for (auto& row : panel.rows) {
+    if (known[row.title] > 1) row.title += " (" + row.id + ")";
+  }
+}
+
+}  // namespace
+
 void apply_labels(Spec& spec) {
   for (auto& panel : spec.panels) {
     for (const auto* table : {&spec.table, &panel.table}) {
@@ -103,6 +117,7 @@ void apply_labels(Spec& spec) {
       for (auto& row : panel.rows) relabel(row.id, row.title);
       relabel(panel.id, panel.title);
     }
+    tell_titles_apart(panel);
   }
 }
 

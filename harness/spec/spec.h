@@ -258,7 +258,8 @@ std::vector<Named> datasets_of(const Panel& panel);
 // Whether how many of its seeds are trained is decided by the panel's comparison; a row that lists
 // seeds of its own trains these.
 bool has_sequential_seeds(const Panel& panel, const Row& row);
-// Gives rows and panels the titles that `table.labels` has for them, the panel's before the spec's.
+// Gives rows and panels the titles that they are shown by: those of `table.labels`, the panel's
+// before the spec's, and where rows of a panel have the same one, with their ids behind it.
 void apply_labels(Spec& spec);
 // The optimizer that the row asks for: its own, else the panel's.
 const Named& optimizer_of(const Panel& panel, const Row& row);

@@ -119,6 +119,23 @@ TEST(TableLook, GivesRowsAndPanelsTheirTitles) {
   EXPECT_THAT(text, HasSubstr("Row C"));
 }
 
+TEST(TableLook, TellsRowsOfOneTitleApartByTheirIds) {
+  const auto store = Store::in_memory().value();
+  auto spec = small::spec();
+  auto& rows = spec.resolved["panels"].as_array()[0].as_object()["rows"].as_array();
+  rows[1].as_object()["title"] = "Row A";
+  store->put_spec(spec).value();
+  const auto table = build_table(*store, "small").value();
+  const auto document = document_of(table);
+  for (const auto& text : {markdown_text(document), terminal_text(document, {}), html_tables(document),
+                           latex_text(document, LatexPart::tables), csv_table(table)}) {
+    EXPECT_THAT(text, HasSubstr("Row A (a)"));
+    EXPECT_THAT(text, HasSubstr("Row A (b)"));
+    EXPECT_THAT(text, HasSubstr("Row C"));
+    EXPECT_THAT(text, Not(HasSubstr("Row C (")));
+  }
+}
+
 TEST(TableLook, CsvHasEverythingWhateverIsShown) {
   const auto plain = csv_table(with_table({}));
   EXPECT_EQ(csv_table(with_table({{"columns", json::array{}}, {"cells", {"median"}}, {"notes", "none"}})),
