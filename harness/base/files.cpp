@@ -25,6 +25,8 @@ std::string folder_of(const std::string& path) {
 }
 
 Result<std::string> read_file(const std::string& path) {
+  std::error_code failure;
+  if (std::filesystem::is_directory(path, failure)) return error(path + ": cannot read (it is a folder)");
   std::ifstream in(path, std::ios::binary);
   if (!in) return error(path + ": cannot open (" + errno_text() + ")");
   std::ostringstream content;

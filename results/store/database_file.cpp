@@ -23,6 +23,7 @@ namespace {
 // the first bytes of every database
 constexpr std::string_view kSqliteHead{"SQLite format 3\0", 16};
 constexpr const char* kDatabaseName = "hyfreedp.sqlite";  // in an output folder
+constexpr const char* kSliceName = "slice.sqlite";        // in an archive
 constexpr std::size_t kMostNamed = 5;                     // folders, by a refusal
 
 }  // namespace
@@ -110,6 +111,14 @@ Error no_database(const std::string& path) {
   if (file.filename() != kDatabaseName) return error("there is no file " + path + ".");
   const auto folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
   std::error_code failure;
+  if (std::filesystem::is_regular_file(folder / kSliceName, failure)) {
+    return error(fmt::format(
+        "{0} is an archive, not an output folder. `hyfreedp archive --check {0}` tests it, and `hyfreedp "
+        "epsilon --db {0}/{1} --study ID` prices a study; for other commands copy {0}/{1} to {2} in a new "
+        "folder and "
+        "name that by --out.",
+        folder.string(), kSliceName, kDatabaseName));
+  }
   const auto what = std::filesystem::is_directory(folder, failure)
                         ? fmt::format("the folder {} has no database ({})", folder.string(), kDatabaseName)
                         : fmt::format("there is no folder {}", folder.string());

@@ -107,6 +107,20 @@ TEST_F(ResultsCommands, AFolderWithoutADatabaseNamesThoseNearIt) {
       << complained();
 }
 
+TEST_F(ResultsCommands, AnArchiveIsNoOutputFolder) {
+  const auto archive = out_ + "/frozen";
+  std::filesystem::create_directories(archive);
+  std::filesystem::copy_file(database(), archive + "/slice.sqlite");
+  EXPECT_EQ(run(table_command, {"small", "--out", archive}), 2);
+  EXPECT_NE(complained().find(archive + " is an archive, not an output folder. `hyfreedp archive --check " +
+                              archive + "`"),
+            std::string::npos)
+      << complained();
+  EXPECT_NE(complained().find("copy " + archive + "/slice.sqlite to hyfreedp.sqlite in a new folder"),
+            std::string::npos)
+      << complained();
+}
+
 // Read in Python as results/README.md shows: pandas.read_csv wants a header and as many fields in
 // each line.
 TEST_F(ResultsCommands, ValuesAreALongCsv) {

@@ -19,6 +19,8 @@ TEST_F(VerifyCommand, SaysWhichFileItWants) {
     expect_refused({file("cell.json", text)},
                    {"cell.json: ", "; verify wants the file that `hyfreedp export-cell` writes."});
   }
+  expect_refused({folder_}, {folder_.string() + " is a folder; verify wants the file that",
+                             "`hyfreedp archive --check " + folder_.string() + "`"});
 }
 
 }  // namespace

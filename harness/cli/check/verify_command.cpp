@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <fmt/format.h>
 
 #include "harness/base/files.h"
@@ -35,6 +36,14 @@ int verify_command(const std::vector<std::string>& arguments, std::ostream& out,
                    error("name a file that hyfreedp export-cell wrote; see hyfreedp verify --help."), err);
   }
   const auto& path = given["file"].as<std::string>();
+  std::error_code failure;
+  if (std::filesystem::is_directory(path, failure)) {
+    return refused("verify",
+                   error(fmt::format("{0} is a folder; verify wants the file that `hyfreedp export-cell` "
+                                     "writes. An archive is tested by `hyfreedp archive --check {0}`.",
+                                     path)),
+                   err);
+  }
   const auto text = read_file(path);
   if (!text) return refused("verify", text.error(), err);
   if (path.ends_with(".yaml") || path.ends_with(".yml")) {
