@@ -186,7 +186,7 @@ TEST_F(Nightly, AProgramThatGoesOnWithWhatAnotherBeganSaysSo) {
   const Worker other(kPlanted, "");
   const auto ended = run({"run", spec_of_night(0), "--out", folder, "--quiet"});
   EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.err, HasSubstr("6 of 18 cells are of another build ("));
+  EXPECT_THAT(ended.err, HasSubstr("6 of 18 studies are of another build ("));
   EXPECT_THAT(read_file((folder_ / folder / "small-nightly/table.md").string()).value(),
               HasSubstr("Several builds of the program worked on this row: "));
 }

@@ -44,7 +44,7 @@ TEST(MixedBuilds, AreNamedBeforeTheRestIsRun) {
   ASSERT_LT(finished, 6U);
   const auto said = warning(world, kNow);
   ASSERT_TRUE(said);
-  EXPECT_THAT(*said, HasSubstr(std::to_string(finished) + " of 6 cells are of another build (an unknown "
+  EXPECT_THAT(*said, HasSubstr(std::to_string(finished) + " of 6 studies are of another build (an unknown "
                                                           "version, worker not recorded)"));
   EXPECT_THAT(*said,
               HasSubstr("this one (0.7.0, commit bbbbbbbbbbbb with changes, worker 0022) does the rest"));

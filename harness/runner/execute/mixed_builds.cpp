@@ -20,7 +20,7 @@ Result<std::optional<std::string>> mixed_builds_warning(const results::Store& st
                                                         const trial::Build& now) {
   const auto planned = plan_release(spec);
   if (!planned) return planned.error();
-  std::map<trial::Build, std::size_t> cells;
+  std::map<trial::Build, std::size_t> studies;
   std::size_t answered = 0;
   for (const auto& study : *planned) {
     const auto record = store.study(study.id);
@@ -30,14 +30,15 @@ Result<std::optional<std::string>> mixed_builds_warning(const results::Store& st
     const auto trial = store.trial((**record).reported_trial);
     if (!trial) return trial.error();
     if (!*trial) continue;
-    for (const auto& build : results::builds_of(**trial)) ++cells[build];
+    for (const auto& build : results::builds_of(**trial)) ++studies[build];
   }
-  cells.erase(now);
-  if (cells.empty() || answered == planned->size()) return std::optional<std::string>();
+  studies.erase(now);
+  if (studies.empty() || answered == planned->size()) return std::optional<std::string>();
   std::vector<std::string> parts;
-  for (const auto& [build, count] : cells)
+  parts.reserve(studies.size());
+  for (const auto& [build, count] : studies)
     parts.push_back(
-        fmt::format("{} of {} cells are of another build ({})", count, planned->size(), build.text()));
+        fmt::format("{} of {} studies are of another build ({})", count, planned->size(), build.text()));
   return std::optional<std::string>(
       fmt::format("{}; this one ({}) does the rest. Tables mark rows of both; another --out folder would "
                   "have all of one build.",
