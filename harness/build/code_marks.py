@@ -6,7 +6,8 @@
 Parts: `engine`, `models` and `datasets` of every run; each registered optimizer and controller; each
 method. An entry's code is its file pair with the files of its folder that these include, over any
 number of steps. Not counted: harness/base, and harness/accounting, whose results are numbers in a
-run's config. HEADER is written only where it changes, so that nothing is built again for nothing.
+run's config. HYFREEDP_CODE_OF_ALL is a hash of all of them. HEADER is written only where it
+changes, so that nothing is built again for nothing.
 """
 import hashlib
 import os
@@ -87,8 +88,9 @@ def main(source, header):
              ("models", "", files_of(source, "harness/models")),
              ("datasets", "", files_of(source, "datasets"))]
     lines += [(kind, name, reached(source, path, folder)) for kind, name, path, folder in entries(source)]
-    marks = ('{"%s", "%s", "%s"}' % (kind, name, mark(source, files)) for kind, name, files in lines)
-    content = "#define HYFREEDP_CODE_MARKS \\\n  " + ", \\\n  ".join(marks) + "\n"
+    marks = ", \\\n  ".join('{"%s", "%s", "%s"}' % (kind, name, mark(source, files)) for kind, name, files in lines)
+    content = f"#define HYFREEDP_CODE_MARKS \\\n  {marks}\n"
+    content += f'#define HYFREEDP_CODE_OF_ALL "{hashlib.sha256(marks.encode()).hexdigest()[:16]}"\n'
     if not os.path.exists(header) or read(header).decode() != content:
         os.makedirs(os.path.dirname(header), exist_ok=True)
         with open(header, "w") as file:

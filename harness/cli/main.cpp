@@ -43,7 +43,7 @@ int checked_output(int code) {
 int main(int count, char** values) {
   occupy_standard_files();
   hyfreedp::set_build_commit(HYFREEDP_COMMIT);
-  hyfreedp::trial::set_code_marks({HYFREEDP_CODE_MARKS});
+  hyfreedp::trial::set_code_marks({HYFREEDP_CODE_MARKS, {"all", "", HYFREEDP_CODE_OF_ALL}});
   return checked_output(
       hyfreedp::cli::dispatch(std::vector<std::string>(values + 1, values + count), std::cout, std::cerr));
 }

@@ -1,6 +1,9 @@
 // Rows that other code trained are named, and trained anew where their user asks for it.
 #include "harness/runner/execute/other_code.h"
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,9 +15,11 @@
 namespace hyfreedp::runner {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::UnorderedElementsAre;
 
 // The code of a program, of which a test changes parts.
@@ -34,10 +39,10 @@ class Code {
 
  private:
   void set() { trial::set_code_marks(marks_); }
-  std::vector<trial::CodeMark> marks_ = {{"engine", "", "e"},           {"models", "", "m"},
-                                         {"datasets", "", "d"},         {"optimizer", "adamw", "o"},
-                                         {"optimizer", "prodigy", "p"}, {"controller", "constant", "c"},
-                                         {"method", "fixed-rate", "f"}, {"method", "prodigy", "q"}};
+  std::vector<trial::CodeMark> marks_ = {
+      {"all", "", "0123456789abcdef"}, {"engine", "", "e"},           {"models", "", "m"},
+      {"datasets", "", "d"},           {"optimizer", "adamw", "o"},   {"optimizer", "prodigy", "p"},
+      {"controller", "constant", "c"}, {"method", "fixed-rate", "f"}, {"method", "prodigy", "q"}};
 };
 
 const std::string kRows = "      - {method: fixed-rate, options: {lr: 5e-2}}\n      - {method: prodigy}\n";
@@ -95,6 +100,30 @@ TEST_F(OtherCode, IsNamedByRowAndPart) {
   EXPECT_THAT(other_code_note(world_.store(), "spent", "").value(),
               HasSubstr("2 rows were trained by other code than this program's: fixed-rate (the engine, the "
                         "method fixed-rate); prodigy (the engine, the optimizer prodigy)."));
+}
+
+// Where one of the two programs alone was built, rows are of other code however often they are
+// trained.
+TEST_F(OtherCode, OfAWorkerOfAnotherBuildIsSaidToBe) {
+  run(kSeeded);
+  const auto worker = ::testing::TempDir() + "hyfreedp-worker-of-another-build";
+  const auto note_with = [&](const std::string& content) {
+    std::ofstream(worker, std::ios::binary) << content;
+    ::setenv("HYFREEDP_WORKER", worker.c_str(), 1);
+    auto note = other_code_note(world_.store(), "spent", "").value();
+    ::unsetenv("HYFREEDP_WORKER");
+    return note;
+  };
+  const std::string own = "x hyfreedp code marks: 0123456789abcdef";
+  const std::string other = "x hyfreedp code marks: fedcba9876543210";
+  EXPECT_EQ(note_with(other), "") << "no row is of other code";
+  code_.change("engine");
+  EXPECT_THAT(note_with(other), HasSubstr("hyfreedp-worker is of another build than hyfreedp, so what it "
+                                          "trains counts as trained by other code; build both (ninja)."));
+  EXPECT_THAT(note_with(other), Not(HasSubstr("--retrain")));
+  for (const auto& known : {own, std::string("a worker without marks")})
+    EXPECT_THAT(note_with(known), AllOf(HasSubstr("--retrain"), Not(HasSubstr("another build"))));
+  std::filesystem::remove(worker);
 }
 
 TEST_F(OtherCode, IsNotTrainedBeforeItIsAskedFor) {

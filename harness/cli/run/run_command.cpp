@@ -451,6 +451,8 @@ int run(const RunRequest& request, runner::Spec spec, const runner::Only& only, 
   if (auto apart = runner::check_test_sets(**store, folder, spec.content); !apart) {
     return refuse(apart.error(), err);
   }
+  if (const auto other = runner::other_build_text(*worker); !other.empty())
+    err << fmt::format("hyfreedp run: warning: {}.\n", other);
   if (!request.retrain.empty()) {
     const auto said = choose_retrained(**store, spec, request, runner::build_of_worker(*worker).worker);
     if (!said) return refuse(said.error(), err);

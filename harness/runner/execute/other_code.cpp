@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
+#include <string_view>
 
+#include "harness/base/files.h"
 #include "harness/base/text.h"
+#include "harness/runner/executors/local_executor.h"
 #include "harness/runner/odometer/release.h"
 #include "harness/trial/code_marks.h"
 
@@ -36,6 +39,7 @@ Result<std::vector<OtherCodeRow>> rows_of_other_code(const results::Store& store
     }
   }
   std::vector<OtherCodeRow> changed;
+  changed.reserve(rows.size());
   for (auto& [place, parts] : rows) changed.push_back({place.first, place.second, std::move(parts)});
   return changed;
 }
@@ -44,6 +48,7 @@ std::string other_code_text(const std::vector<OtherCodeRow>& rows) {
   const bool one_panel =
       std::ranges::all_of(rows, [&](const auto& row) { return row.panel == rows[0].panel; });
   std::vector<std::string> texts;
+  texts.reserve(rows.size());
   for (const auto& row : rows) {
     texts.push_back(
         fmt::format("{}{} ({})", one_panel ? "" : row.panel + ", ", row.row, join(row.parts, ", ")));
@@ -53,6 +58,16 @@ std::string other_code_text(const std::vector<OtherCodeRow>& rows) {
                      join(texts, "; "));
 }
 
+std::string other_build_text(const std::string& worker) {
+  constexpr std::string_view kLead = "hyfreedp code marks: ";  // harness/training/worker/main.cpp
+  const auto own = trial::code_mark("all");
+  const auto program = own.empty() ? Result<std::string>(std::string()) : read_file(worker);
+  const auto at = program ? program->find(kLead) : std::string::npos;
+  if (at == std::string::npos || program->compare(at + kLead.size(), own.size(), own) == 0) return "";
+  return "hyfreedp-worker is of another build than hyfreedp, so what it trains counts as trained by other "
+         "code; build both (ninja)";
+}
+
 Result<std::string> other_code_note(const results::Store& store, const std::string& spec,
                                     const std::string& worker) {
   const auto changed = rows_of_other_code(store, spec, worker);
@@ -60,6 +75,9 @@ Result<std::string> other_code_note(const results::Store& store, const std::stri
   const auto recorded = store.spec(spec);
   if (!recorded) return recorded.error();
   if (changed->empty() || !*recorded) return std::string();
+  const auto program = find_worker();
+  if (const auto other = program ? other_build_text(*program) : ""; !other.empty())
+    return fmt::format("{}. {}.", other_code_text(*changed), other);
   return fmt::format(
       "{}. The numbers stay those of that code; `hyfreedp run SPEC --retrain ROW` (or all) trains such rows "
       "anew{}.",

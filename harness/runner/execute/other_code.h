@@ -32,6 +32,11 @@ Result<std::vector<OtherCodeRow>> rows_of_other_code(const results::Store& store
 // at its end. The panel is named where the list has several.
 std::string other_code_text(const std::vector<OtherCodeRow>& rows);
 
+// That the program `worker`, a hyfreedp-worker, was built from other sources than this program, and
+// what to do, without a dot at its end: what it trains would be called other code's at once. Empty
+// where that is not so, or not known.
+std::string other_build_text(const std::string& worker);
+
 // For who reads a table of `spec`: which rows are of other code, what their numbers are, and how
 // they are trained anew. Empty where all are of this program's.
 Result<std::string> other_code_note(const results::Store& store, const std::string& spec,
