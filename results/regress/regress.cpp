@@ -124,6 +124,15 @@ void add_timings(std::vector<RegressCell>& cells, std::vector<RegressCell> timin
   }
 }
 
+RegressFinding of_other_code(const std::string& parts) {
+  return {.what = "row",
+          .test = "",
+          .verdict = RegressVerdict::unclear,
+          .text = fmt::format("trained by other code than this program's ({}), so it says nothing of this "
+                              "program: run the spec in an empty folder, or with --retrain all",
+                              parts)};
+}
+
 // One family: every p-value of the night.
 std::size_t adjust(std::vector<RegressCell>& cells, const RegressOptions& options) {
   std::vector<RegressFinding*> tested;
@@ -266,7 +275,10 @@ RegressReport compare_nights(const Night& tonight, const Night& reference,
   std::set<std::int64_t> only_before, only_now;
   for (const auto& before : reference.cells) {
     auto cell = frame_of(before);
-    if (const auto found = now.find(key_of(before)); found != now.end()) {
+    const auto found = now.find(key_of(before));
+    if (found != now.end() && !found->second->other_code.empty()) {
+      cell.findings.push_back(of_other_code(found->second->other_code));
+    } else if (found != now.end()) {
       cell.findings =
           compare_cells(of_shared_seeds(*found->second, before, only_now),
                         of_shared_seeds(before, *found->second, only_before), !report.spec_changed, options);

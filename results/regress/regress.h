@@ -5,13 +5,16 @@
 // A cell is one (panel, row, epsilon); its replicates are the seeds that both nights' specs have.
 // Some checks involve no chance and are outside the false-alarm rate:
 //
+//   row          Tonight's row was trained by this program's code. Otherwise, as in a folder that
+//                was not emptied, it says nothing of this program, and the verdict is "could not
+//                tell", without further checks. The reference may be of any code
 //   setting      The configs of the runs that each method asked for, without seeds and the number
-//                of the release (`run --retrain`, `--fresh`), are the same if the spec is. With one noise seed they are a function of spec and program, so a
-//                change is the program's, whatever its effect on the results. For a method that
-//                searches, this holds only on the same build, device and number of threads;
-//                elsewhere rounding may change its choice, and the verdict is "could not tell". For
-//                a private selection only the reported run is compared. If the spec changed, the
-//                notes say in what
+//                of the release (`run --retrain`, `--fresh`), are the same if the spec is. With one
+//                noise seed they are a function of spec and program, so a change is the program's,
+//                whatever its effect on the results. For a method that searches, this holds only on
+//                the same build, device and number of threads; elsewhere rounding may change its
+//                choice, and the verdict is "could not tell". For a private selection only the
+//                reported run is compared. If the spec changed, the notes say in what
 //   bits         The hashes of all releases and all metrics of each run are equal. This is compared
 //                only if both runs had the same config, a noise seed, and the same build, device
 //                and number of threads; otherwise it is skipped, with the reason. A run that had a
@@ -117,6 +120,9 @@ struct NightCell {
   std::set<std::int64_t> seeds = {};  // of the spec; empty: not known
   // Seeds that a comparison did not need (spec::SequentialSeeds).
   std::set<std::int64_t> not_needed = {};
+  // Of tonight: the parts of the code in which the program that trained the row differs from the
+  // one that compares ("the engine, the optimizer adamw"); empty: none
+  std::string other_code = {};
 };
 
 struct Night {

@@ -1,5 +1,6 @@
 // `hyfreedp regress`: references, files, exit codes. What its tests can tell is in tests/results
 // and tests/regress.
+#include <SQLiteCpp/Database.h>
 #include <atomic>
 #include <cstdlib>
 #include <fmt/format.h>
@@ -8,12 +9,14 @@
 #include <sys/stat.h>
 #include <thread>
 
+#include "harness/trial/code_marks.h"
 #include "tests/cli/command_fixture.h"
 #include "tests/results/small_database.h"
 
 namespace hyfreedp::cli {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 class Regress : public CommandTest {
@@ -167,6 +170,32 @@ TEST_F(Regress, RefusesAndSaysWhatThereIs) {
                  {"--speed", "--against-binary", "/nowhere/worker", "--worker", "/nowhere/worker"});
   EXPECT_EQ(run(command), 2);
   EXPECT_EQ(out(), "");
+}
+
+// A folder that was not emptied before the night, whose rows say nothing of tonight's program. Of
+// what code the reference is does not matter.
+TEST_F(Regress, RowsOfOtherCodeAreNeverTheSame) {
+  const auto trained_by = [&](const std::string& folder, const std::string& engine) {
+    SQLite::Database database(path(folder) + "/hyfreedp.sqlite", SQLite::OPEN_READWRITE);
+    database.exec("UPDATE trials SET fingerprint = json_set(fingerprint, '$.code', json_object('engine', '" +
+                  engine + "')) WHERE id LIKE 'trial-study-a-%'");
+  };
+  trained_by("then", "old");
+  trained_by("now", "new");
+  trial::set_code_marks({{"engine", "", "new"}});
+  EXPECT_EQ(run(against(path("then"))), 2) << err();
+  EXPECT_THAT(out(), HasSubstr("cells: 1 could not tell, 4 same")) << "one failed in both nights";
+  trained_by("now", "old");
+  auto arguments = against(path("then"));
+  arguments.insert(arguments.end(), {"--markdown", path("r.md"), "--junit", path("r.xml")});
+  EXPECT_EQ(run(arguments), 2) << err();
+  trial::set_code_marks({});
+  EXPECT_THAT(out(), HasSubstr("cells: 3 could not tell, 2 same"));
+  for (const auto& text : {out(), read_file(path("r.md")).value(), read_file(path("r.xml")).value()}) {
+    EXPECT_THAT(text, AllOf(HasSubstr("trained by other code"), HasSubstr("(the engine)")));
+    EXPECT_THAT(text, HasSubstr("--retrain"));
+  }
+  EXPECT_THAT(read_file(path("r.xml")).value(), HasSubstr("<error type=\"could not tell\" message=\"row"));
 }
 
 TEST_F(Regress, WritesMarkdownAndValidJUnit) {

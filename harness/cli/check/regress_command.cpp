@@ -5,6 +5,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/named_file.h"
+#include "harness/base/text.h"
 #include "harness/cli/check/commands.h"
 #include "harness/cli/check/references.h"
 #include "harness/cli/common/command_line.h"
@@ -37,7 +38,8 @@ constexpr const char* kUsage =
     "           --markdown out/tonight.md --junit out/tonight.xml\n"
     "Exit code: 0 the same or better, 1 regressed, or changed and not better, 2 could not tell (a cell that "
     "failed as\n"
-    "before, a seed that was not run), bad input included (then nothing is on standard output).\n\n";
+    "before, a seed that was not run, a row in DIR that other code trained than this program's), bad input\n"
+    "included (then nothing is on standard output).\n\n";
 
 struct Request {
   std::string spec;
@@ -158,6 +160,17 @@ Result<std::vector<results::AbTiming>> timings_of(const Request& request, const 
       timing, [&](int round) { err << fmt::format("round {} of {}\n", round + 1, request.rounds); });
 }
 
+Result<void> mark_other_code(const results::Store& store, results::Night& night) {
+  const auto rows = runner::rows_of_other_code(store, night.spec, "");
+  if (!rows) return rows.error();
+  for (const auto& row : *rows) {
+    for (auto& cell : night.cells) {
+      if (cell.panel == row.panel && cell.row == row.row) cell.other_code = join(row.parts, ", ");
+    }
+  }
+  return {};
+}
+
 Result<results::RegressReport> compare(const Request& request, std::ostream& err) {
   const auto name = name_of(request.spec);
   if (!name) return name.error();
@@ -171,10 +184,11 @@ Result<results::RegressReport> compare(const Request& request, std::ostream& err
   if (std::filesystem::equivalent(*path, request.out + "/hyfreedp.sqlite", failure)) {
     return error("the reference is tonight's own database; a night begins in a folder of its own (--out).");
   }
-  const auto tonight = results::read_night(**tonight_store, *name);
+  auto tonight = results::read_night(**tonight_store, *name);
   if (!tonight) return in_context(request.out, tonight.error());
   const auto reference = results::read_night(**reference_store, *name);
   if (!reference) return in_context(*path, reference.error());
+  if (auto marked = mark_other_code(**tonight_store, *tonight); !marked) return marked.error();
   const auto other_code = runner::other_code_note(**tonight_store, *name, "");
   if (!other_code) return other_code.error();
   if (!other_code->empty()) err << fmt::format("hyfreedp regress: in {}, {}\n", request.out, *other_code);
