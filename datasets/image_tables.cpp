@@ -132,7 +132,7 @@ class Filler {
     const auto bytes = at::empty({count, kChannels * preparation_.side * preparation_.side}, at::kByte);
     if (auto made = prepare_all(bytes); !made) return made;
     if (network_) {
-      write_features(bytes);
+      if (auto written = write_features(bytes); !written) return written;
     } else {
       for (std::int64_t i = 0; i < count; ++i) {
         const auto& one = waiting_[static_cast<std::size_t>(i)];
@@ -164,7 +164,7 @@ class Filler {
     return problem ? Result<void>(*problem) : Result<void>();
   }
 
-  void write_features(const torch::Tensor& bytes) {
+  Result<void> write_features(const torch::Tensor& bytes) {
     const torch::NoGradGuard no_gradients;
     const auto at_once = frozen_images_at_once(bytes.size(1), device_.is_cpu());
     for (std::int64_t first = 0; first < bytes.size(0); first += at_once) {
@@ -173,9 +173,15 @@ class Filler {
       for (std::int64_t i = first; i < first + some.size(0); ++i) {
         (has_copies(waiting_[static_cast<std::size_t>(i)]) ? copied : as_they_are).push_back(i);
       }
-      if (!as_they_are.empty()) write_vectors(numbers(bytes, as_they_are), as_they_are, 0);
-      if (!copied.empty()) write_copies(bytes, copied);
+      if (!as_they_are.empty()) {
+        auto written = write_vectors(numbers(bytes, as_they_are), as_they_are, 0);
+        if (!written) return written;
+      }
+      if (!copied.empty()) {
+        if (auto written = write_copies(bytes, copied); !written) return written;
+      }
     }
+    return {};
   }
 
   bool has_copies(const Waiting& one) const { return copies_ > 0 && one.place.split == Split::private_train; }
@@ -187,7 +193,7 @@ class Filler {
 
   // How a copy is moved follows from public constants and the image's own bytes, so it depends on
   // no other record.
-  void write_copies(const torch::Tensor& bytes, const std::vector<std::int64_t>& places) {
+  Result<void> write_copies(const torch::Tensor& bytes, const std::vector<std::int64_t>& places) {
     const auto values = numbers(bytes, places);
     const auto side = preparation_.side;
     const auto length = static_cast<std::size_t>(bytes.size(1));
@@ -202,15 +208,22 @@ class Filler {
       for (std::size_t i = 0; i < places.size(); ++i) of_copy[i] = words[i * each + copy];
       const auto moved = moved_copies(values, of_copy, {.copies = 1, .shift = side / kShiftsInASide},
                                       {kChannels, side, side});
-      write_vectors(moved, places, copy);
+      if (auto written = write_vectors(moved, places, copy); !written) return written;
     }
+    return {};
   }
 
   // The network's features of the images at these places, each as those of its copy `copy`.
-  void write_vectors(const torch::Tensor& images, const std::vector<std::int64_t>& places, std::size_t copy) {
+  Result<void> write_vectors(const torch::Tensor& images, const std::vector<std::int64_t>& places,
+                             std::size_t copy) {
     const auto features = in_norm(network_->features(images)).to(torch::kFloat32).cpu().contiguous();
     HYFREEDP_CHECK(features.size(1) == static_cast<std::int64_t>(columns_),
                    "a network gives another number of features than its facts say");
+    if (!at::isfinite(features).all().item<bool>()) {
+      return error(
+          "The frozen network gives features that are not finite, with which nothing can be trained. Look "
+          "whether its weights are damaged, and whether 'normalise' and 'feature_norm' are right for it.");
+    }
     const auto* from = features.const_data_ptr<float>();
     for (const auto place : places) {
       const auto& one = waiting_[static_cast<std::size_t>(place)];
@@ -220,6 +233,7 @@ class Filler {
                   tables_.space(one.table).features.begin() + static_cast<std::ptrdiff_t>(at));
       from += columns_;
     }
+    return {};
   }
 
   // Each row at the wanted norm; a row of zeros stays.

@@ -12,6 +12,7 @@
 #include "datasets/image/decode.h"
 #include "harness/base/files.h"
 #include "harness/models/model.h"
+#include "harness/models/weights/weights.h"
 #include "scratch.h"
 #include "tests/formats/tar.h"
 #include "tests/images/peak_memory.h"
@@ -492,6 +493,23 @@ TEST_F(OwnImages, AFrozenNetworkMakesFeatures) {
   auto other = *options;
   other["weights_sha256"] = std::string(64, '0');
   EXPECT_NE(refusal(complete_options(facts(), other)).find("but 'weights_sha256' is 000"), std::string::npos);
+}
+
+// Finite weights may give infinite features; with them every run would end with a loss of NaN.
+TEST_F(OwnImages, FeaturesThatAreNotFiniteAreRefused) {
+  const auto given = with_vit({});
+  const auto file = path("vit") + "/model.safetensors";
+  auto weights = models::read_weights(file).value();
+  for (auto& [name, value] : weights) value = value.clone();
+  weights.at("norm.weight").fill_(3e38);
+  ASSERT_TRUE(models::write_safetensors(file, weights));
+  const auto options = completed(given);
+  ASSERT_TRUE(options.has_value()) << options.error().message;
+  const auto data = load_dataset("image-folder", *options);
+  ASSERT_FALSE(data.has_value());
+  EXPECT_NE(data.error().message.find("gives features that are not finite"), std::string::npos)
+      << data.error().message;
+  EXPECT_FALSE(fs::exists(cache_file(facts(), *options, "cpu")->path));
 }
 
 // [3, 8, 8], moved by up to a pixel each way with the border mirrored, and mirrored left to right:

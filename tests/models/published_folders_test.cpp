@@ -275,6 +275,60 @@ TEST_F(PublishedFolders, WeightsOfAnotherNetworkAreRefusedWhilePlanning) {
   EXPECT_EQ(planned(), "fits");
 }
 
+// What would make every number that the network gives NaN, or no number of the file's.
+TEST_F(PublishedFolders, ValuesThatNoNetworkHasAreRefusedWhilePlanning) {
+  const auto refused = [&](const char* folder, const std::string& tensor, const torch::Tensor& value,
+                           json::object given = {}) {
+    copy(folder);
+    change_weights([&](NamedTensors& file) { file[tensor] = value; });
+    const auto network = made(given);
+    const auto text = planned(given);
+    EXPECT_EQ(network ? "fits" : network.error().message, text) << "planning and worker agree";
+    return text;
+  };
+  auto norm = torch::ones({16});
+  norm[5] = NAN;
+  const auto message = refused("vit", "norm.weight", norm);
+  EXPECT_EQ(message, (folder_ / "vit").string() +
+                         ": the tensor norm.weight is not finite: its first such value, nan, is at [5].");
+  for (const auto type : {torch::kFloat64, torch::kFloat16, torch::kBFloat16}) {
+    auto positions = torch::zeros({1, 17, 16});
+    positions[0][16][3] = -INFINITY;
+    EXPECT_THAT(refused("vit", "pos_embed", positions.to(type)),
+                HasSubstr("the tensor pos_embed is not finite: its first such value, -inf, is at [0, 16, 3]"))
+        << type;
+  }
+  EXPECT_THAT(refused("vit", "norm.weight", torch::ones({16}, torch::kInt32)),
+              HasSubstr("the tensor norm.weight has the type I32"));
+  EXPECT_THAT(refused("vit", "norm.weight", torch::ones({16}, torch::kBool)), HasSubstr("type BOOL"));
+  // What does not reach the network may be anything.
+  const auto head = torch::full({3, 16}, NAN);
+  EXPECT_EQ(refused("vit", "head.weight", head), "fits");
+  EXPECT_THAT(refused("vit", "head.weight", head, {{"head", "file"}}),
+              HasSubstr("head.weight is not finite"));
+  EXPECT_EQ(refused("gpt2", "h.0.attn.masked_bias", torch::full({1}, -INFINITY)), "fits");
+  // With BatchNorms, which are folded.
+  auto variance = torch::ones({64});
+  variance[2] = -0.0;
+  EXPECT_EQ(refused("resnet", "bn1.running_var", variance), "fits");
+  variance[1] = -0.25;
+  EXPECT_THAT(refused("resnet", "bn1.running_var", variance),
+              HasSubstr("the tensor bn1.running_var has a variance below 0, first at [1]"));
+  EXPECT_THAT(refused("resnet", "bn1.running_mean", torch::full({64}, INFINITY)),
+              HasSubstr("bn1.running_mean is not finite: its first such value, inf, is at [0]"));
+  EXPECT_EQ(refused("resnet", "fc.bias", torch::full({3}, NAN)), "fits");
+  // And of an adapter.
+  copy("llama-adapter");
+  const auto path = (folder_ / "llama-adapter/adapter_model.safetensors").string();
+  auto adapter = read_weights(path).value();
+  auto& [name, value] = *adapter.begin();
+  value = torch::full_like(value, NAN);
+  ASSERT_TRUE(write_safetensors(path, adapter));
+  EXPECT_THAT(refused("llama", "model.norm.weight", torch::ones({16}),
+                      {{"trainable", "lora"}, {"adapter", (folder_ / "llama-adapter").string()}}),
+              AllOf(HasSubstr(path), HasSubstr(name + " is not finite")));
+}
+
 // A state dict is read without LibTorch, too.
 TEST_F(PublishedFolders, StateDictsAreCheckedWhilePlanning) {
   const json::object config{{"model_type", "hyfreedp-resnet-imagenet"},

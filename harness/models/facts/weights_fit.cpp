@@ -4,12 +4,14 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "harness/base/safetensors_file.h"
 #include "harness/models/facts/model_config.h"
 #include "harness/models/facts/published_tensors.h"
 #include "harness/models/facts/weights_source.h"
+#include "harness/models/files/tensor_values.h"
 #include "harness/models/files/weights_file.h"
 
 namespace hyfreedp::models {
@@ -64,29 +66,52 @@ NamedShapes parameters_of(const Blueprint& plan) {
   return shapes;
 }
 
-// Published files of other names, which the worker brings into the network's form. Returns whether
-// these are such.
-Result<bool> fits_published(const Blueprint& plan, const TensorShapes& file, bool new_head) {
+// Published files of other names, which the worker brings into the network's form. Gives the
+// beginning of the names of the file's head; nothing where these are no such files.
+Result<std::optional<std::string>> fits_published(const Blueprint& plan, const TensorShapes& file,
+                                                  bool new_head) {
   Result<void> fits;
+  std::string head;
+  const auto check = [&](const NormedNetwork& network) {
+    fits = check_normed(network, file, !new_head);
+    head = network.head_file + ".";
+  };
   if (const auto* lite = std::get_if<EfficientNetLiteShape>(&plan.shape)) {
-    if (!has_batch_norms(file)) return false;
+    if (!has_batch_norms(file)) return std::optional<std::string>();
     if (!lite->has_timms_names && file.contains("conv_stem.weight")) {
       return error(
           "These are the names of timm's efficientnet_lite0, which pads images otherwise than the network "
           "here. Of timm, tf_efficientnet_lite0 is read.");
     }
-    fits = check_normed(normed(*lite), file, !new_head);
+    check(normed(*lite));
   } else if (const auto* resnet = std::get_if<ResnetImagenetShape>(&plan.shape)) {
-    if (!has_batch_norms(file)) return false;
-    fits = check_normed(normed(*resnet), file, !new_head);
+    if (!has_batch_norms(file)) return std::optional<std::string>();
+    check(normed(*resnet));
   } else if (const auto* squeezenet = std::get_if<SqueezeNetShape>(&plan.shape)) {
-    if (!has_caffe_names(file)) return false;
+    if (!has_caffe_names(file)) return std::optional<std::string>();
     fits = check_caffe(*squeezenet, file, !new_head);
+    head = std::string(kCaffeHead) + ".";
   } else {
-    return false;
+    return std::optional<std::string>();
   }
   if (!fits) return fits.error();
-  return true;
+  return std::optional(head);
+}
+
+// Of a published file: all but a head that is drawn anew and the counters of BatchNorms.
+Result<void> check_published_values(const StoredTensors& stored, const std::string& head, bool new_head) {
+  for (const auto& [name, tensor] : stored) {
+    if ((new_head && name.starts_with(head)) || name.ends_with(".num_batches_tracked")) continue;
+    if (auto sound = check_values(name, tensor); !sound) return sound;
+  }
+  return {};
+}
+
+Result<void> check_filled_values(const StoredTensors& stored, const std::vector<Filled>& filled) {
+  for (const auto& one : filled) {
+    if (auto sound = check_values(one.entry, stored.at(one.entry)); !sound) return sound;
+  }
+  return {};
 }
 
 Result<void> check_base(const Blueprint& plan, const json::object& options, const std::string& folder) {
@@ -99,14 +124,20 @@ Result<void> check_base(const Blueprint& plan, const json::object& options, cons
   const bool new_head = draws_new_head(plan, options, *config);
   const auto published = fits_published(plan, file, new_head);
   if (!published) return in_context(folder, published.error());
-  if (*published) return {};
+  if (*published) {
+    const auto sound = check_published_values(*stored, **published, new_head);
+    return sound ? sound : in_context(folder, sound.error());
+  }
   if (const auto* vit = std::get_if<VitShape>(&plan.shape); vit != nullptr && file.contains("pos_embed")) {
     auto& positions = file.at("pos_embed");
     if (auto square = check_positions(positions); !square) return in_context(folder, square.error());
     positions[1] = vit->patches() + 1;  // resampled
   }
   const auto matched = match_weights(parameters_of(plan), file, rules_of(plan, new_head));
-  if (matched) return {};
+  if (matched) {
+    const auto sound = check_filled_values(*stored, *matched);
+    return sound ? sound : in_context(folder, sound.error());
+  }
   const bool lacks_projection = plan.head == "lm_head." && !file.contains(kOutputProjection);
   return in_context(folder,
                     lacks_projection
@@ -118,11 +149,14 @@ Result<void> check_base(const Blueprint& plan, const json::object& options, cons
 
 Result<void> check_adapter(const Blueprint& plan, const std::string& folder) {
   const auto path = folder + "/adapter_model.safetensors";
-  auto stored = read_stored_safetensors(path);
-  if (!stored) return stored.error();
-  const auto file = shapes_of(without_wrappers(std::move(*stored)));
-  const auto matched = match_weights(parameters_of(plan), file, rules_of_adapter());
-  if (matched) return {};
+  auto read = read_stored_safetensors(path);
+  if (!read) return read.error();
+  const auto stored = without_wrappers(std::move(*read));
+  const auto matched = match_weights(parameters_of(plan), shapes_of(stored), rules_of_adapter());
+  if (matched) {
+    const auto sound = check_filled_values(stored, *matched);
+    return sound ? sound : in_context(path, sound.error());
+  }
   return error(fmt::format("{}: {} In adapter_config.json beside it 'r' is {}.", path,
                            matched.error().message, plan.lora ? plan.lora->rank : 0));
 }

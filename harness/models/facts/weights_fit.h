@@ -1,5 +1,6 @@
-// Whether weights files fit a model, by the names and shapes of their tensors, without LibTorch. A
-// spec is checked by it while it is planned, and the worker loads by the same rules (weights.h).
+// Whether weights files fit a model, by the names, shapes and values of their tensors, without
+// LibTorch. A spec is checked by it while it is planned, and the worker asks again before it loads
+// by the same rules (weights.h).
 #pragma once
 
 #include <functional>
@@ -60,8 +61,9 @@ Result<void> check_own_config(const Blueprint& plan, const json::object& config,
 // A ViT's position embedding must be of a square of patches.
 Result<void> check_positions(const std::vector<std::int64_t>& shape);
 
-// Whether the files of the folders that the options `weights` and `adapter` name fit the model.
-// Nothing is checked of folders that are not here.
+// Whether the files of the folders that the options `weights` and `adapter` name fit the model, and
+// what they give it are finite numbers (tensor_values.h). Nothing is checked of folders that are
+// not here.
 Result<void> check_fit(const Blueprint& plan, const json::object& options);
 // What a person should know of weights that fit: that the head is drawn anew because the classes
 // differ. Empty: nothing.

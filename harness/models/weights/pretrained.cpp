@@ -2,6 +2,7 @@
 
 #include "harness/models/facts/presets.h"
 #include "harness/models/facts/published_tensors.h"
+#include "harness/models/facts/weights_fit.h"
 #include "harness/models/facts/weights_source.h"
 #include "harness/models/networks/vit.h"
 #include "harness/models/weights/batch_norm_folding.h"
@@ -63,6 +64,7 @@ Result<void> load_base(Network& network, const Blueprint& plan, const json::obje
 
 Result<void> load_pretrained(Network& network, const Blueprint& plan, const json::object& options) {
   if (auto same = complete_options(options); !same) return same.error();
+  if (auto fits = check_fit(plan, options); !fits) return fits;
   if (auto loaded = load_base(network, plan, options); !loaded) return loaded;
   const auto adapter = string_or(options, "adapter", "");
   if (adapter.empty()) return {};

@@ -1,0 +1,16 @@
+// Whether the values of a weights file are what a network can have, without LibTorch.
+#pragma once
+
+#include <string>
+
+#include "harness/base/result.h"
+#include "harness/base/stored_tensor.h"
+
+namespace hyfreedp::models {
+
+// An error that names the tensor if its values are not real numbers, or one of them is infinite or
+// no number, with the place of the first such. The running variance of a BatchNorm, which its name
+// tells, must not be negative either. The cost is one pass over the bytes.
+Result<void> check_values(const std::string& name, const StoredTensor& tensor);
+
+}  // namespace hyfreedp::models
