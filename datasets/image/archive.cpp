@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <archive.h>
 #include <archive_entry.h>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
+#include <fstream>
+#include <locale.h>
 #include <memory>
 #include <optional>
 #include <span>
@@ -205,10 +208,39 @@ Result<void> read_data(const std::string& path, const TarFile& file, FilePart pa
   return {};
 }
 
-// The file behind the entry; nothing for a folder.
+// This thread's characters are UTF-8's while the object lives. A zip may say that its names are
+// UTF-8, and libarchive gives no name that the locale's characters lack. Other archives are read in
+// the locale that there is, in which it leaves names as they are.
+class Utf8Names {
+ public:
+  explicit Utf8Names(bool wanted) {
+    for (const char* name : {"C.UTF-8", "en_US.UTF-8"}) {
+      if (wanted && made_ == nullptr) made_ = ::newlocale(LC_CTYPE_MASK, name, nullptr);
+    }
+    if (made_ != nullptr) before_ = ::uselocale(made_);
+  }
+  ~Utf8Names() {
+    if (made_ == nullptr) return;
+    ::uselocale(before_);
+    ::freelocale(made_);
+  }
+  Utf8Names(const Utf8Names&) = delete;
+  Utf8Names& operator=(const Utf8Names&) = delete;
+
+ private:
+  locale_t made_ = nullptr;
+  locale_t before_ = nullptr;
+};
+
+bool begins_as_zip(const std::string& path) {
+  std::array<char, 2> begin{};
+  return std::ifstream(path, std::ios::binary).read(begin.data(), begin.size()) &&
+         begin == std::array{'P', 'K'};
+}
+
+// The file behind the entry, which has a name; nothing for a folder.
 Result<std::optional<TarFile>> file_of(const std::string& path, archive_entry* entry) {
-  const char* given = archive_entry_pathname(entry);
-  if (given == nullptr) return error(path + ": has a file without a readable name. Pack it again.");
+  const char* const given = archive_entry_pathname(entry);
   if (archive_entry_hardlink(entry) == nullptr && archive_entry_filetype(entry) == AE_IFDIR) {
     // Only files are read, so a folder's name leads nowhere; "./" is usual.
     return std::optional<TarFile>();
@@ -224,6 +256,11 @@ Result<std::optional<TarFile>> file_of(const std::string& path, archive_entry* e
   return std::optional(TarFile{*name, static_cast<std::size_t>(size)});
 }
 
+Error without_names(const std::string& path, std::size_t count) {
+  return error(fmt::format("{}: has {} without a readable name. Pack it again, with names in UTF-8.", path,
+                           count == 1 ? "a file" : fmt::format("{} files", count)));
+}
+
 // A tar ends with blocks of zeros where the next file's header would be. Without one it may have
 // been cut between two files, which libarchive does not report. A zip's list of files is at its
 // end, so that one which is cut cannot be opened.
@@ -234,6 +271,7 @@ bool has_end(const Tar& tar) {
 }
 
 Result<void> visit_archive(const std::string& path, const Reading& reading) {
+  const Utf8Names utf8(begins_as_zip(path));
   const Tar tar(archive_read_new());
   if (!tar) return error(path + ": out of memory.");
   archive_read_support_filter_gzip(tar.get());
@@ -245,14 +283,22 @@ Result<void> visit_archive(const std::string& path, const Reading& reading) {
   Budget budget(reading.limits);
   archive_entry* entry = nullptr;  // owned by the archive
   std::string bytes;
+  std::size_t nameless = 0;
   while (true) {
     const int code = archive_read_next_header(tar.get(), &entry);
-    if (code == ARCHIVE_EOF && has_end(tar)) return {};
+    if (code == ARCHIVE_EOF && has_end(tar)) {
+      return nameless == 0 ? Result<void>() : reading.leave("", without_names(path, nameless));
+    }
     if (code == ARCHIVE_EOF)
       return error(path + ": ends without a tar's end; it is truncated. Fetch it again.");
     if (code == ARCHIVE_RETRY) continue;
     // A warning is about a name's characters; whether there is a name is asked below.
     if (code != ARCHIVE_OK && code != ARCHIVE_WARN) return damaged(path, tar);
+    if (archive_entry_pathname(entry) == nullptr) {
+      ++nameless;
+      if (reading.unread == nullptr) return without_names(path, nameless);
+      continue;
+    }
     const auto file = file_of(path, entry);
     if (!file) {
       if (auto left = reading.leave("", file.error()); !left) return left;

@@ -3,6 +3,8 @@
 //
 // Names are relative to the folder, with / between their parts; a leading ./ is taken off. A
 // folder's files come sorted by name, whatever the file system; an archive's in its own order.
+// Names are bytes, whatever the locale; those that a zip declares to be UTF-8 come in Unicode's
+// form C, and are errors where they are none.
 //
 // Nothing outside the folder is ever named or read, whoever packed it: links of either kind,
 // devices, absolute names and names with a .. are errors, not skipped, since one who packed them

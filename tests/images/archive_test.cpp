@@ -290,5 +290,61 @@ TEST_F(Archive, LongAndForeignNamesSurvive) {
   EXPECT_EQ(files_, (Files{{foreign, "1"}}));
 }
 
+std::string little(std::uint64_t value, int bytes) {
+  std::string text;
+  for (int i = 0; i < bytes; ++i) text.push_back(static_cast<char>(value >> (8 * i)));
+  return text;
+}
+
+// As Python's zipfile writes them: `flags` 0x800 says that names are UTF-8.
+std::string zip_of(const Files& files, unsigned flags) {
+  std::string zip, list;
+  for (const auto& [name, content] : files) {
+    const auto sum =
+        crc32(0, reinterpret_cast<const Bytef*>(content.data()), static_cast<uInt>(content.size()));
+    const auto common = little(20, 2) + little(flags, 2) + little(0, 2) + little(0x21 << 16, 4) +
+                        little(sum, 4) + little(content.size(), 4) + little(content.size(), 4) +
+                        little(name.size(), 2) + little(0, 2);
+    list += "PK\1\2" + little(20 | 3 << 8, 2) + common + little(0, 6) + little(0100644U << 16, 4) +
+            little(zip.size(), 4) + name;
+    zip += "PK\3\4" + common + name + content;
+  }
+  const auto count = little(files.size(), 2);
+  return zip + list + "PK\5\6" + little(0, 4) + count + count + little(list.size(), 4) +
+         little(zip.size(), 4) + little(0, 2);
+}
+
+// The flag would have libarchive bring names into the locale's characters, which the C locale has
+// not. Names without it are bytes.
+TEST_F(Archive, NamesOfAZipAreItsBytesWhateverTheLocale) {
+  const Files named = {{"train/\xC3\xA9t\xC3\xA9/1.png", "one"}, {"train/\xE5\xA4\x8F/2.png", "two"}};
+  for (const unsigned flags : {0x800U, 0U}) {
+    EXPECT_EQ(read(write("named.zip", zip_of(named, flags))), "") << flags;
+    EXPECT_EQ(files_, named) << flags;
+  }
+  // A letter and its accent apart, as macOS writes it, come as one.
+  EXPECT_EQ(read(write("apart.zip", zip_of({{"e\xCC\x81/1.png", "1"}}, 0x800))), "");
+  EXPECT_EQ(files_, (Files{{"\xC3\xA9/1.png", "1"}}));
+  const Files latin = {{"train/\xE9t\xE9/1.png", "one"}};
+  EXPECT_EQ(read(write("latin.zip", zip_of(latin, 0))), "");
+  EXPECT_EQ(files_, latin);
+  // Names that are no UTF-8 although the zip says so are said once.
+  const auto broken = write("broken.zip", zip_of({latin[0], latin[0], named[0]}, 0x800));
+  std::vector<std::string> unread;
+  files_.clear();
+  const auto visited = visit_parts(
+      broken, [](const std::string&) { return FilePart::whole; },
+      [this](const std::string& name, std::string_view bytes) -> Result<void> {
+        files_.emplace_back(name, bytes);
+        return {};
+      },
+      [&unread](const std::string&, const Error& why) { unread.push_back(why.message); });
+  ASSERT_TRUE(visited) << visited.error().message;
+  EXPECT_EQ(files_, (Files{named[0]}));
+  ASSERT_EQ(unread.size(), 1U);
+  EXPECT_TRUE(mentions(unread[0], "has 2 files without a readable name"));
+  EXPECT_TRUE(mentions(read(broken), "has a file without a readable name"));
+}
+
 }  // namespace
 }  // namespace hyfreedp::datasets
