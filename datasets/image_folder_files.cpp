@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <fmt/format.h>
+#include <set>
 
 #include "datasets/content_marks.h"
 #include "datasets/image/decode.h"
@@ -41,22 +43,26 @@ struct Pools {
 Pools pools_of(const ImageFolder& folder) {
   std::vector<std::pair<std::array<unsigned char, 32>, const ImageFile*>> all;
   all.reserve(folder.files.size());
-  bool has_test = false;
+  bool has_test = false, has_validation = false;
   const auto inner = [&folder](const ImageFile& file) {
     return std::string_view(file.name).substr(folder.wrapping.size());
   };
   for (const auto& file : folder.files) {
     all.emplace_back(digest("order", inner(file)), &file);
     has_test = has_test || file.split == ImageSplit::test;
+    has_validation = has_validation || file.split == ImageSplit::validation;
   }
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   Pools pools;
   for (const auto& [order, file] : all) {
-    const bool is_test = has_test ? file->split == ImageSplit::test : is_held_out("test", inner(*file));
+    const bool own_validation = file->split == ImageSplit::validation;
+    const bool is_test =
+        has_test ? file->split == ImageSplit::test : !own_validation && is_held_out("test", inner(*file));
     if (is_test) {
       pools.test.push_back(file);
     } else {
-      (is_held_out("validation", inner(*file)) ? pools.validation : pools.train).push_back(file);
+      const bool validates = has_validation ? own_validation : is_held_out("validation", inner(*file));
+      (validates ? pools.validation : pools.train).push_back(file);
     }
   }
   return pools;
@@ -131,27 +137,83 @@ void check_images(const std::string& path, const PlacedImages& images, ErrorList
 
 namespace {
 
+constexpr std::size_t kShown = 5;
+
+// "a, b, ..." of the first few.
+std::string first_of(std::vector<std::string> names) {
+  const bool more = names.size() > kShown;
+  names.resize(std::min(names.size(), kShown));
+  return join(names, ", ") + (more ? ", ..." : "");
+}
+
+// Folders of a class's place without any image, sorted; of an archive, which may not name its
+// folders, none.
+std::vector<std::string> empty_folders(const std::string& path, const ImageFolder& folder) {
+  namespace fs = std::filesystem;
+  std::set<std::string> parents, filled;  // that classes lie in, and the classes' own
+  for (const auto& file : folder.files) {
+    const auto place = fs::path(file.name).parent_path();
+    const bool is_flat = file.split == ImageSplit::test && place.filename() == "test";  // has a table
+    if (!is_flat) parents.insert(place.parent_path().string());
+    if (!is_flat) filled.insert(place.string());
+  }
+  std::vector<std::string> empty;
+  std::error_code ignored;
+  if (!fs::is_directory(path, ignored)) return empty;
+  for (const auto& parent : parents) {
+    for (const auto& entry : fs::directory_iterator(fs::path(path) / parent, ignored)) {
+      const auto name = (fs::path(parent) / entry.path().filename()).generic_string();
+      const bool is_hidden = entry.path().filename().string().starts_with('.');
+      if (!is_hidden && entry.is_directory(ignored) && !filled.contains(name)) empty.push_back(name);
+    }
+  }
+  std::ranges::sort(empty);
+  return empty;
+}
+
+// Classes that a test image could be of and none is.
+std::vector<std::string> untested_classes(const PlacedImages& images) {
+  std::set<std::int64_t> tested;
+  for (const auto& [name, place] : images.division.places) {
+    if (place.split == Split::test) tested.insert(place.label);
+  }
+  std::vector<std::string> missing;
+  for (std::size_t c = 0; c < images.folder.classes.size(); ++c) {
+    if (!tested.contains(static_cast<std::int64_t>(c))) missing.push_back(images.folder.classes[c]);
+  }
+  return missing;
+}
+
 // What the owner of the images should know of them, a sentence each.
-std::vector<std::string> notes_on(const std::string& path, const ImageFolder& folder) {
+std::vector<std::string> notes_on(const std::string& path, const PlacedImages& placed) {
+  const auto& folder = placed.folder;
   const auto images = folder.files.size(), unnamed = folder.heads.images.size();
   std::vector<std::string> notes;
   if (unnamed > 0 || !folder.left_out.empty()) {
     auto note = fmt::format("{}: {} images are read", path, images);
     if (unnamed > 0) note += fmt::format(", {} of them by what they contain, not by their names", unnamed);
     if (!folder.left_out.empty()) {
-      constexpr std::size_t kShown = 5;
-      auto first = folder.left_out;
-      first.resize(std::min(first.size(), kShown));
       note += fmt::format(
-          "; left out {}: {}{}",
+          "; left out {}: {}",
           folder.left_out.size() == 1
               ? "is 1 file that is no JPEG, PNG or PPM, or hidden"
               : fmt::format("are {} files that are no JPEG, PNG or PPM, or hidden", folder.left_out.size()),
-          join(first, ", "), folder.left_out.size() > kShown ? ", ..." : "");
+          first_of(folder.left_out));
     }
     notes.push_back(note);
   }
   for (const auto& joined : folder.joined) notes.push_back(fmt::format("{}: {}", path, joined));
+  if (const auto empty = empty_folders(path, folder); !empty.empty()) {
+    notes.push_back(
+        empty.size() == 1
+            ? fmt::format("{}: the folder {} has no image, so it is no class", path, empty[0])
+            : fmt::format("{}: the folders {} have no image, so they are no classes", path, first_of(empty)));
+  }
+  if (const auto missing = untested_classes(placed); !missing.empty()) {
+    notes.push_back(fmt::format("{}: no image of test is of the class{} {}: the accuracy says nothing of {}",
+                                path, missing.size() == 1 ? "" : "es", first_of(missing),
+                                missing.size() == 1 ? "it" : "them"));
+  }
   if (folder.heads.turned > 0) {
     notes.push_back(fmt::format(
         "{}: of {} of {} images EXIF says that they are to be turned or mirrored; this is ignored, "
@@ -209,7 +271,7 @@ Result<json::object> ImageFolderDataset::complete(json::object options, Notes& n
   auto marked = with_checksum(std::move(options), *path);
   if (!marked) return marked;
   if (auto kept = keep_content(*marked, *path, folder); !kept) return kept.error();
-  for (auto& note : notes_on(*path, folder)) notes.push_back(std::move(note));
+  for (auto& note : notes_on(*path, *images)) notes.push_back(std::move(note));
   return complete_image_options(std::move(*marked));
 }
 

@@ -17,7 +17,8 @@ namespace hyfreedp::datasets {
 namespace {
 
 constexpr std::string_view kLayouts =
-    "Expected train/CLASS/FILE and test/CLASS/FILE, or CLASS/FILE; see datasets/image/README.md.";
+    "Expected train/CLASS/FILE and test/CLASS/FILE (val/CLASS/FILE beside them), or CLASS/FILE; see "
+    "datasets/image/README.md.";
 
 constexpr std::uint64_t kMostTableBytes = std::uint64_t{1} << 26;  // 67 MB
 
@@ -173,17 +174,22 @@ std::optional<std::int64_t> label_of(const std::vector<std::string>& classes, st
   return same - classes.begin();
 }
 
-// Where the image belongs by its name within the layout.
+// The part of a layout with parts that a folder of this name is.
+std::optional<ImageSplit> split_of(std::string_view folder) {
+  if (folder == "train") return ImageSplit::train;
+  if (folder == "test") return ImageSplit::test;
+  if (folder == "val" || folder == "valid" || folder == "validation") return ImageSplit::validation;
+  return std::nullopt;
+}
+
+// Where the image belongs by its name within the layout. With `split` its first folder is a part.
 Result<Found> place(const std::string& name, std::string_view inner, bool split) {
   const auto parts = parts_of(inner, '/');
   if (!split) {
     if (parts.size() != 2) return error(fmt::format("{} is not in a class's folder. {}", name, kLayouts));
     return Found{ImageSplit::undivided, std::string(parts[0]), name};
   }
-  if (parts[0] != "train" && parts[0] != "test") {
-    return error(fmt::format("{} is in {}/, beside images of train/ or test/. {}", name, parts[0], kLayouts));
-  }
-  const auto which = parts[0] == "train" ? ImageSplit::train : ImageSplit::test;
+  const auto which = split_of(parts[0]).value();
   if (parts.size() == 3) return Found{which, std::string(parts[1]), name};
   if (parts.size() == 2 && which == ImageSplit::test) return Found{which, "", name};
   return error(fmt::format("{} is not in a class's folder. {}", name, kLayouts));
@@ -201,13 +207,27 @@ std::vector<Found> place_all(const std::string& path, const std::vector<std::str
     return (rest.starts_with("train/") || rest.starts_with("test/")) && parts_of(rest, '/').size() >= 3;
   });
   std::vector<Found> found;
+  std::map<std::string_view, std::vector<std::string_view>> beside;  // by the first folder
   for (const auto& name : images) {
+    const auto first = inner(name).substr(0, inner(name).find('/'));
+    if (split && first.size() < inner(name).size() && !split_of(first)) {
+      beside[first].push_back(name);
+      continue;
+    }
     auto one = place(name, inner(name), split);
     if (one) {
       found.push_back(std::move(*one));
     } else {
       problems.add(in_context(path, one.error()));
     }
+  }
+  for (const auto& [folder, names] : beside) {
+    const auto count = names.size() == 1 ? fmt::format("an image, {}", names[0])
+                                         : fmt::format("{} images, the first {}", names.size(), names[0]);
+    problems.add(error(fmt::format(
+        "{}: {}/ has {}, beside train/ or test/. Move them to train/ (then `validation: N` and `test: N` set "
+        "how many images a part has), or take them out. {}",
+        path, folder, count, kLayouts)));
   }
   return found;
 }
@@ -222,7 +242,8 @@ Result<std::vector<std::string>> classes_of(const std::vector<Found>& found,
   for (const auto& [split, folder, name] : found) {
     if (folder.empty()) continue;
     all.insert(folder);
-    if (test_alone || split != ImageSplit::test) training.insert(folder);
+    const bool trains = split == ImageSplit::train || split == ImageSplit::undivided;
+    if (test_alone || trains) training.insert(folder);
   }
   std::vector<std::string> classes;
   std::map<std::string, std::string> forms;  // the first folder of each name

@@ -1,6 +1,7 @@
 // Which images a folder or archive has, with their classes: a data set without code.
 //
-//   train/CLASS/FILE  test/CLASS/FILE   two splits; without test/, all is train
+//   train/CLASS/FILE  test/CLASS/FILE   two splits; without test/, all is train. Beside them
+//                                       val/CLASS/FILE (or valid/, validation/) is a third
 //   test/CLASS/FILE                     test images alone, whose folders are the classes
 //   CLASS/FILE                          one undivided set
 //   train/CLASS/FILE  test/FILE         as GTSRB is published: a test/NAME.csv with the columns
@@ -32,7 +33,7 @@
 
 namespace hyfreedp::datasets {
 
-enum class ImageSplit { train, test, undivided };
+enum class ImageSplit { train, validation, test, undivided };
 
 struct ImageFile {
   ImageSplit split = ImageSplit::undivided;

@@ -336,6 +336,62 @@ TEST_F(OwnImages, AreToldByTheirContent) {
   EXPECT_TRUE(at::equal(load_dataset("image-folder", *packed).value().test.features, data->test.features));
 }
 
+TEST_F(OwnImages, ClassesWithoutImagesAreSaid) {
+  const auto notes_of = [this] {
+    Notes notes;
+    const json::object given{{"path", images()}, {"side", kSide}};
+    const auto options =
+        complete_options(facts(), resolve_options(facts().options, given, "image-folder").value(), &notes);
+    EXPECT_TRUE(options) << options.error().message;
+    return notes;
+  };
+  EXPECT_EQ(notes_of(), Notes());
+  fs::create_directories(images() + "/train/zebra");
+  fs::create_directories(images() + "/train/yak");
+  std::ofstream(images() + "/train/yak/.DS_Store") << "none";
+  fs::create_directories(images() + "/train/.hidden");
+  fs::create_directories(images() + "/test/zebra");
+  fs::remove_all(images() + "/test/bee");
+  const auto notes = notes_of();
+  ASSERT_EQ(notes.size(), 3U);
+  EXPECT_EQ(
+      notes[1],
+      images() + ": the folders test/zebra, train/yak, train/zebra have no image, so they are no classes");
+  EXPECT_EQ(notes[2], images() + ": no image of test is of the class bee: the accuracy says nothing of it");
+}
+
+// The owner's own validation images, under the names that other programs give them.
+TEST_F(OwnImages, MayHaveAValidationPartOfTheirOwn) {
+  const auto before = completed({}).value();
+  for (const char* folder : {"val", "valid", "validation"}) {
+    SCOPED_TRACE(folder);
+    for (const char* name : {"ant", "bee", "cat"}) {
+      for (int i = 0; i < 5; ++i) write(fmt::format("{}/{}/{:02}.ppm", folder, name, i));
+    }
+    const auto options = completed({});
+    ASSERT_TRUE(options.has_value()) << options.error().message;
+    const auto n = facts().sizes(*options);
+    EXPECT_EQ(n.private_train, 60);
+    EXPECT_EQ(n.private_validation, 15);
+    EXPECT_EQ(n.test, 12);
+    for (const auto& [name, place] : places(*options)) {
+      EXPECT_EQ(name.starts_with(folder), place.split == Split::private_validation) << name;
+    }
+    fs::remove_all(images() + "/" + folder);
+  }
+  EXPECT_EQ(completed({}).value(), before);
+  // Without test images one in ten of train is the test part, and none of val.
+  for (const char* name : {"ant", "bee", "cat"}) {
+    fs::rename(images() + "/test/" + name, images() + "/t-" + name);
+    for (int i = 0; i < 30; ++i) write(fmt::format("val/{}/{:02}.ppm", name, i));
+    fs::remove_all(images() + "/t-" + name);
+  }
+  const auto n = facts().sizes(completed({}).value());
+  EXPECT_EQ(n.private_validation, 90);
+  EXPECT_EQ(n.private_train + n.test, 60);
+  EXPECT_GT(n.test, 0);
+}
+
 TEST_F(OwnImages, ThatAreToBeTurnedAreCounted) {
   for (const char* name : {"20.jpg", "21.jpg"}) {
     const std::string exif("Exif\0\0II*\0\x08\0\0\0\1\0\x12\1\3\0\1\0\0\0\6\0\0\0", 28);

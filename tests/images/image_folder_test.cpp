@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fmt/format.h>
 #include <map>
 
 #include "datasets/image/decode.h"
@@ -103,7 +104,9 @@ TEST(ImageFolderOf, OtherLayoutsAreErrors) {
   EXPECT_TRUE(mentions(refusal({"a/1.png", "a/2.png"}), "one class, a"));
   EXPECT_TRUE(mentions(refusal({"train/1.png", "test/1.png"}), "without their classes"));
   EXPECT_TRUE(mentions(refusal({"test/a/1.png", "test/1.png"}), "one class, a"));
-  EXPECT_TRUE(mentions(refusal({"train/a/1.png", "train/b/1.png", "val/a/1.png"}), "val/a/1.png is in val/"));
+  EXPECT_TRUE(mentions(refusal({"train/a/1.png", "train/b/1.png", "dev/a/1.png"}), "dev/ has an image"));
+  EXPECT_TRUE(mentions(refusal({"train/a/1.png", "train/b/1.png", "val/c/1.png"}),
+                       "the class c, which train has not"));
   EXPECT_TRUE(mentions(refusal({"train/a/1.png", "train/b/1.png", "train/1.png"}), "train/1.png"));
   EXPECT_TRUE(mentions(refusal({"train/a/b/1.png", "train/b/1.png"}), "train/a/b/1.png"));
   EXPECT_TRUE(mentions(refusal({"train/a/1.png", "train/b/1.png", "test/c/1.png"}),
@@ -139,13 +142,19 @@ TEST(ImageFolderOf, TwoUnicodeFormsOfANameAreOneClass) {
 
 TEST(ImageFolderOf, AllFilesInNoPlaceAreNamedAtOnce) {
   const auto message = refusal(
-      {"train/a/1.png", "train/b/1.png", "val/a/1.png", "train/3.png", "train/a/4.webp", "test/c/5.png"});
-  for (const char* name : {"val/a/1.png", "train/3.png", "train/a/4.webp", "test/c/5.png"}) {
+      {"train/a/1.png", "train/b/1.png", "dev/a/1.png", "train/3.png", "train/a/4.webp", "test/c/5.png"});
+  for (const char* name : {"dev/a/1.png", "train/3.png", "train/a/4.webp", "test/c/5.png"}) {
     EXPECT_TRUE(mentions(message, name));
   }
   Names many = {"a/1.png", "b/1.png"};
   for (int i = 0; i < 30; ++i) many.push_back(std::to_string(i) + ".png");
   EXPECT_TRUE(mentions(refusal(many), "... and 10 more, 30 in all."));
+  // A folder that is no part of the layout is one mistake, however many images it has.
+  Names other = {"train/a/1.png", "train/b/1.png"};
+  for (int i = 0; i < 30; ++i) other.push_back(fmt::format("extra/a/{:02}.png", i));
+  const auto once = refusal(other);
+  EXPECT_TRUE(mentions(once, "extra/ has 30 images, the first extra/a/00.png, beside train/ or test/."));
+  EXPECT_EQ(once.find('\n'), std::string::npos) << once;
 }
 
 class ByContent : public Scratch {};
