@@ -440,6 +440,7 @@ class Run {
     const auto result = evaluate_on(reader);
     if (stopped_) return {};
     const auto visibility = trial::Visibility::test;
+    is_last_finite_ = is_last_finite_ && std::isfinite(result.mean_loss);
     for (const auto& [name, value] : result.metrics()) {
       if (auto written = job_.journal.metric({done, split, name, value, visibility}); !written) {
         return written.error();
@@ -451,6 +452,7 @@ class Run {
   // Ends early where stopped_ becomes true.
   Result<void> conclude() {
     const auto steps = job_.config.steps;
+    is_last_finite_ = true;
     if (auto tested = record_test(steps); !tested || stopped_) return tested;
     // At the end alone: these sets may be larger than all training data, and a table needs no more.
     for (std::size_t i = 0; i < setup_.ood_test.size(); ++i) {
@@ -526,6 +528,9 @@ class Run {
     for (const auto& note : {setup_.optimizer->outcome(), setup_.controller->outcome()}) {
       if (!note.empty()) end.finish.notes.push_back(note);
     }
+    // Finite weights may give numbers that are not; the row says so, for its accuracy is that of no
+    // classifier.
+    if (!is_last_finite_) end.finish.notes.emplace_back("test loss not finite");
     end.finish.counts = setup_.controller->decisions();
     return end;
   }
@@ -551,8 +556,9 @@ class Run {
   Tensor feature_mean_;  // undefined where none is released
   Scalars scalars_;
   std::int64_t step_ = 0;
-  bool stopped_ = false;      // an evaluation ended early
-  bool is_stopping_ = false;  // the present step is the last one of a run that stops
+  bool stopped_ = false;        // an evaluation ended early
+  bool is_last_finite_ = true;  // the losses of the evaluation at the end
+  bool is_stopping_ = false;    // the present step is the last one of a run that stops
   const Meter& meter_;
   Spent earlier_;
 };

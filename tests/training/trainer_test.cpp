@@ -292,6 +292,29 @@ TEST(Trainer, DivergenceIsAFinishLine) {
   }
 }
 
+// The weights are numbers, what they give is not: the row says so.
+TEST(Trainer, ATestLossThatIsNotFiniteIsNoted) {
+  for (const bool is_finite : {true, false}) {
+    const TemporaryFolder folder;
+    const auto config = small_config();
+    auto dataset = data_of(config);
+    dataset.test.features = dataset.test.features.clone();
+    if (!is_finite) dataset.test.features[3][0] = HUGE_VAL;
+    auto journal = mechanism::JournalWriter::open(folder.file("a"), config, fingerprint(config.device));
+    ASSERT_TRUE(journal) << journal.error().message;
+    const auto end =
+        train({.config = config, .dataset = dataset, .key = seeded_key(config), .journal = **journal});
+    ASSERT_TRUE(end) << end.error().message;
+    EXPECT_EQ(end->finish.state, trial::TrialState::finished);
+    const auto notes = mechanism::read_journal(folder.file("a")).value().finish->notes;
+    EXPECT_EQ(notes.size(), is_finite ? 0U : 1U);
+    EXPECT_EQ(end->finish.notes, notes);
+    if (!is_finite) {
+      EXPECT_EQ(notes, std::vector<std::string>{"test loss not finite"});
+    }
+  }
+}
+
 // The price of the whole run is charged, and no step is made from losses that say nothing.
 TEST(Trainer, ReleasedLossesThatAreNotFiniteEndTheRun) {
   for (const double bound : {1e308, HUGE_VAL}) {
