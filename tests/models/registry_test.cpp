@@ -296,6 +296,14 @@ TEST(RegisteredModel, DataThatDoNotSuitAreRefused) {
     EXPECT_FALSE(count) << example.name;
   }
   EXPECT_FALSE(parameter_count("vit", Example(*find_model("vit").value()).resolved(), vectors));
+  // Pixels of colours are pixels.
+  const auto cnn = resolve_options(find_model("cnn").value()->options, {}, "cnn").value();
+  const ModelInput colour{.features = 3072, .classes = 10, .image = {3, 32, 32}};
+  EXPECT_NE(parameter_count("cnn", cnn, colour).error().message.find("say 'channels: 3'"), std::string::npos);
+  EXPECT_NE(parameter_count("cnn", cnn, {.features = 15, .classes = 3})
+                .error()
+                .message.find("Use the dataset's pixels"),
+            std::string::npos);
 }
 
 // 40 000 draws: a sample deviation is off by 1 % with probability 1e-2 in none of 1e6 seeds; the

@@ -47,9 +47,12 @@ Result<CnnShape> cnn_shape(const json::object& options, const ModelInput& input)
   const auto pixels = input.features / shape.channels;
   shape.side = std::llround(std::sqrt(static_cast<double>(pixels)));
   if (input.is_sequence() || shape.side * shape.side * shape.channels != input.features) {
+    const auto is_image = !input.is_sequence() && input.image[0] > 1 && input.image[0] != shape.channels;
     return error(fmt::format(
-        "model cnn: {} features are not a square image with {} channel(s). Use the dataset's pixels.",
-        input.features, shape.channels));
+        "model cnn: {} features are not a square image with {} channel(s). {}", input.features,
+        shape.channels,
+        is_image ? fmt::format("The dataset's images have {0}: say 'channels: {0}'.", input.image[0])
+                 : "Use the dataset's pixels."));
   }
   const auto first = (shape.side - 2) / 2;  // ((side + 6 - 8) / 2 + 1) - 1
   const auto last = (first - 4) / 2;        // ((first - 4) / 2 + 1) - 1
