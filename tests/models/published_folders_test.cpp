@@ -440,6 +440,10 @@ TEST_F(PublishedFolders, AFolderOfTransformersIsNotReadAsTimms) {
   ASSERT_TRUE(write_file_atomically((folder_ / "vit/config.json").string(),
                                     R"({"model_type": "vit", "hidden_size": 16})"));
   EXPECT_THAT(planned(), AllOf(HasSubstr("'architecture' is missing"), HasSubstr("save_for_hf")));
+  // Somebody's own name for a network of own sizes.
+  copy("vit");
+  set("architecture", "my_vit");
+  EXPECT_THAT(planned(), AllOf(HasSubstr("'my_vit' is not known"), HasSubstr("'model_args': img_size, patch")));
 }
 
 struct AdapterCase {

@@ -220,6 +220,12 @@ Result<VitShape> VitShape::from_json(const json::object& config, const std::stri
                  "folders are read (timm.models.save_for_hf), not those of transformers.");
   }
   auto shape = named(architecture, where, family);
+  if (!shape && !read_name(architecture)) {
+    return error(
+        shape.error().message +
+        " A network of other sizes takes one of these names, and says its own in 'model_args': img_size, "
+        "patch_size, embed_dim, depth, num_heads (harness/models/README.md).");
+  }
   if (!shape) return shape;
   if (auto known = check_keys(ConfigKeys::timm, config, where); !known) return known.error();
   const auto args = timm_arguments(config);
