@@ -355,6 +355,12 @@ TEST_F(SpecProblems, ALargeDeltaIsWarnedOf) {
   EXPECT_TRUE(load(replaced(replaced(kLeast, "epsilon: 3", "epsilon: inf"), "synthetic",
                             "{name: synthetic, train: 100}"))
                   ->warnings.empty());
+  // N^-1.1 of one example is 1, which is refused as a written 1 is.
+  for (const char* delta : {"", "delta: N^-1.1\n", "delta: 1\n"}) {
+    const auto one = with("{name: synthetic, train: 1}", delta);
+    ASSERT_FALSE(one) << delta;
+    EXPECT_THAT(one.error().message, HasSubstr("must lie between 0 and 1, not 1")) << delta;
+  }
 }
 
 // The weights need not be here to know what they were trained on.

@@ -219,6 +219,8 @@ void check_weights(const Entry& entry, const spec::Named& model, const models::M
 // N^-1.1 of the public size of the training split.
 double delta_of_size(std::int64_t population) { return std::pow(static_cast<double>(population), -1.1); }
 
+std::string delta_outside(double delta) { return fmt::format("must lie between 0 and 1, not {}", delta); }
+
 // A number, or N^-X of the public size of the training split.
 Result<double> read_delta(const Entry& entry, std::int64_t population) {
   double delta = 0;
@@ -235,7 +237,7 @@ Result<double> read_delta(const Entry& entry, std::int64_t population) {
     if (!number) return number.error();
     delta = *number;
   }
-  if (!(delta > 0 && delta < 1)) return entry.wrong(fmt::format("must lie between 0 and 1, not {}", delta));
+  if (!(delta > 0 && delta < 1)) return entry.wrong(delta_outside(delta));
   return delta;
 }
 
@@ -439,8 +441,13 @@ void read_columns(const Layers& layers, PanelParts& parts, Problems& problems) {
   const auto population = parts.sizes->private_train;
   if (const auto given = layers.find("delta")) {
     parts.delta = problems.take(read_delta(*given, population));
+  } else if (const auto delta = delta_of_size(population); delta < 1) {
+    parts.delta = delta;
   } else {
-    parts.delta = delta_of_size(population);
+    problems.add(layers.find("dataset")->wrong_inside(
+        fmt::format("'delta' is N^-1.1 where a spec does not say another; it {}, and N is {} here.",
+                    delta_outside(delta), population),
+        "delta: 1e-5"));
   }
   if (parts.epsilons && parts.train && parts.has_private_columns()) {
     check_private_training(parts.train->train, layers.below("train"), problems);
