@@ -1,5 +1,6 @@
 // What a reader must know of a dataset's images and the pretrained weights (facts/catalogue.h) that
-// see them. Of weights that are not of the catalogue nothing is known, and nothing is said.
+// see them. What is known of weights is what the catalogue has, what their folder's config.json
+// says of their images, and what is usual of their network.
 #pragma once
 
 #include <string>
@@ -17,7 +18,10 @@ std::string overlap_note(const Facts& facts, const std::string& weights);
 std::string seen_test_note(const Facts& facts, const std::string& weights);
 
 // Where the dataset's images, under these resolved options, have another scale than those that the
-// weights of that name were trained on: a sentence that names both. Else "".
-std::string scale_note(const Facts& facts, const json::object& options, const std::string& weights);
+// weights of that name were trained on, or than is usual of `network`, a registered model: a
+// sentence that names both. Else "", and where nothing is known or the spec asks for plain pixels
+// (normalise: none).
+std::string scale_note(const Facts& facts, const json::object& options, const std::string& network,
+                       const std::string& weights);
 
 }  // namespace hyfreedp::datasets

@@ -378,6 +378,9 @@ TEST_F(SpecProblems, WeightsThatDoNotFitTheirImagesAreWarnedOf) {
               ElementsAre(AllOf(StartsWith(path() + ":2"),
                                 HasSubstr("'beitv2-large-patch16-224' were trained on images with normalise: "
                                           "imagenet; the dataset gives them with normalise: half."))));
+  EXPECT_THAT(with("{name: cifar10, side: 224, normalise: imagenet}", beit), IsEmpty());
+  EXPECT_THAT(with("{name: cifar10, side: 224, normalise: clip}", beit),
+              ElementsAre(HasSubstr("the dataset gives them with normalise: clip.")));
   EXPECT_THAT(with("{name: cifar10, side: 224, normalise: none}", beit), IsEmpty()) << "it was chosen";
   EXPECT_THAT(with("{name: stl10, side: 224}", vit),
               ElementsAre(AllOf(StartsWith(path() + ":2"), HasSubstr("STL-10 are part of ImageNet"))));

@@ -1,4 +1,5 @@
 // Weights that do not fit their model are a mistake of the spec, which no run has to find.
+#include "datasets/weights_notes.h"
 #include "spec_file.h"
 #include "tests/runner/zero_weights.h"
 
@@ -42,6 +43,107 @@ TEST_F(WeightsSpec, OfAnotherNetworkAreAMistakeOfTheSpec) {
       refusal(spec_of("linear", "{name: fashion-mnist, features: network, network: vit, side: 32, weights: " +
                                     weights + "}")),
       AllOf(HasSubstr("spec.yaml:2: dataset: "), HasSubstr("'reg_tokens' is 4")));
+}
+
+// What a folder says of the images that its network was trained on, and what is usual of its kind.
+class ScaleOfImages : public WeightsSpec {
+ protected:
+  ScaleOfImages() {
+    const models::ModelInput images{.features = 3 * 32 * 32, .classes = 10, .image = {3, 32, 32}};
+    write_zero_weights(at("vit"), "vit", {{"width", 8}, {"depth", 1}, {"heads", 2}}, images);
+  }
+  void set(const std::string& folder, const std::string& key, const json::value& value) const {
+    const auto path = at(folder) + "/config.json";
+    auto config = read_json_file(path).value().as_object();
+    config[key] = value;
+    if (value.is_null()) config.erase(key);
+    write_file_atomically(path, canonical_json(config)).value();
+  }
+  std::vector<std::string> warnings(const std::string& dataset, const std::string& model) const {
+    const auto spec = load(spec_of(model, dataset));
+    EXPECT_TRUE(spec) << spec.error().message;
+    return spec ? spec->warnings : std::vector<std::string>();
+  }
+  std::string images(const std::string& more = "") const { return "{name: cifar10, side: 32" + more + "}"; }
+  std::string vit(const std::string& more = "") const {
+    return "{name: vit, weights: " + at("vit") + more + "}";
+  }
+};
+
+const json::object kOfImageNet = {{"mean", {0.485, 0.456, 0.406}}, {"std", {0.229, 0.224, 0.225}}};
+
+TEST_F(ScaleOfImages, OfWhichTheFolderSaysAnotherIsWarnedOf) {
+  EXPECT_THAT(warnings(images(), vit()), IsEmpty()) << "nothing is said";
+  set("vit", "pretrained_cfg", kOfImageNet);
+  EXPECT_THAT(
+      warnings(images(), vit()),
+      ElementsAre(AllOf(
+          HasSubstr("spec.yaml:2: The weights '"),
+          HasSubstr(
+              "vit' were trained on images with normalise: imagenet (config.json: mean 0.485, 0.456, "
+              "0.406, deviation 0.229, 0.224, 0.225); the dataset gives them with normalise: half (mean "
+              "0.5, 0.5, 0.5, deviation 0.5, 0.5, 0.5)."))));
+  EXPECT_THAT(warnings(images(", normalise: imagenet"), vit()), IsEmpty());
+  EXPECT_THAT(warnings(images(", normalise: clip"), vit()),
+              ElementsAre(HasSubstr("gives them with normalise: clip (mean 0.48145466,")));
+  // Those that make the features, too.
+  const auto features = [&](const std::string& more) {
+    return "{name: fashion-mnist, features: network, network: vit, side: 32, weights: " + at("vit") + more +
+           "}";
+  };
+  EXPECT_THAT(warnings(features(""), "linear"), ElementsAre(HasSubstr("with normalise: imagenet (config")));
+  EXPECT_THAT(warnings(features(", normalise: imagenet"), "linear"), IsEmpty());
+  // Older folders have it outside.
+  set("vit", "pretrained_cfg", nullptr);
+  set("vit", "mean", {0.1, 0.2, 0.3});
+  set("vit", "std", {0.5, 0.5, 0.5});
+  EXPECT_THAT(
+      warnings(images(), vit()),
+      ElementsAre(HasSubstr("with mean 0.1, 0.2, 0.3 and deviation 0.5, 0.5, 0.5 (config.json), which "
+                            "no 'normalise' gives")));
+}
+
+TEST_F(ScaleOfImages, ThatIsUnusualOfTheNetworkIsWarnedOf) {
+  std::filesystem::copy(HYFREEDP_TEST_DATA "/published_folders/convnext", at("convnext"));
+  set("convnext", "pretrained_cfg", nullptr);
+  const auto model = "{name: convnext, weights: " + at("convnext") + "}";
+  EXPECT_THAT(warnings(images(), model),
+              ElementsAre(HasSubstr("Weights of convnext were usually trained on images with normalise: "
+                                    "imagenet; the dataset gives them with normalise: half.")));
+  EXPECT_THAT(warnings(images(", normalise: imagenet"), model), IsEmpty());
+  const auto of_features =
+      "{name: cifar10, side: 32, features: network, network: convnext, weights: " + at("convnext") + "}";
+  EXPECT_THAT(warnings(of_features, "linear"), ElementsAre(HasSubstr("Weights of convnext were usually")));
+  // What this program kept was trained on what its spec said.
+  const auto& facts = *datasets::find_dataset("cifar10").value();
+  EXPECT_THAT(datasets::scale_note(facts, {}, "convnext", at("convnext")), HasSubstr("usually"));
+  write_file_atomically(at("convnext") + "/trial.json", "{}").value();
+  EXPECT_EQ(datasets::scale_note(facts, {}, "convnext", at("convnext")), "");
+}
+
+TEST_F(ScaleOfImages, PositionsOfAnotherImageThanTheConfigsAreWarnedOf) {
+  EXPECT_THAT(warnings(images(), vit()), IsEmpty());
+  auto config = read_json_file(at("vit") + "/config.json").value().as_object();
+  auto arguments = config.at("model_args").as_object();
+  arguments["img_size"] = 2 * arguments.at("img_size").to_number<int>();
+  set("vit", "model_args", arguments);
+  EXPECT_THAT(
+      warnings(images(), vit()),
+      ElementsAre(HasSubstr("config.json says images of 64 pixels, but the position embedding is of images "
+                            "of 32.")));
+}
+
+TEST_F(ScaleOfImages, ANewHeadThatDoesNotTrainIsWarnedOf) {
+  for (const char* frozen : {"lora", "bitfit"}) {
+    EXPECT_THAT(
+        warnings(images(), vit(std::string(", trainable: ") + frozen)),
+        testing::Contains(HasSubstr(fmt::format(
+            "The last layer, head, is drawn anew, and 'trainable: {0}' does not train its weight. Use "
+            "'trainable: {0}-head', or 'head: file'",
+            frozen))));
+    EXPECT_THAT(warnings(images(), vit(std::string(", head: file, trainable: ") + frozen)), IsEmpty());
+    EXPECT_THAT(warnings(images(), vit(fmt::format(", trainable: {}-head", frozen))), IsEmpty());
+  }
 }
 
 TEST_F(WeightsSpec, ANewHeadForOtherClassesIsSaid) {

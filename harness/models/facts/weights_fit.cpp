@@ -294,4 +294,45 @@ std::string fit_note(const Blueprint& plan, const json::object& options) {
       plan.head.substr(0, plan.head.size() - 1));
 }
 
+std::string frozen_head_note(const Blueprint& plan, const json::object& options) {
+  const auto name = string_or(options, "weights", "");
+  const auto folder = name.empty() ? Result<std::string>(error("none")) : locate_weights(name);
+  const auto config = folder ? weights_config(*folder) : Result<json::object>(folder.error());
+  if (!config || plan.head.empty() || !draws_new_head(plan, options, *config)) return {};
+  for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
+    const auto& parameter = plan.parameters[i].name;
+    // A bias alone makes no classifier of drawn weights.
+    if (plan.trainable[i] && parameter.starts_with(plan.head) && parameter.ends_with("weight")) return {};
+  }
+  const auto trainable = string_or(options, "trainable", "full");
+  const bool has_other = trainable == "lora" || trainable == "bitfit";
+  return fmt::format(
+      "The last layer, {}, is drawn anew, and 'trainable: {}' does not train its weight.{}",
+      plan.head.substr(0, plan.head.size() - 1), trainable,
+      has_other ? fmt::format(" Use 'trainable: {}-head', or 'head: file' for the weights' own.", trainable)
+                : std::string());
+}
+
+std::string positions_note(const std::string& model, const std::string& weights) {
+  const auto folder = weights.empty() ? Result<std::string>(error("none")) : locate_weights(weights);
+  const auto config = folder ? weights_config(*folder) : Result<json::object>(folder.error());
+  if (!config) return {};
+  using Family = VitShape::Family;
+  for (const auto family : {Family::vit, Family::beit, Family::clip, Family::eva02}) {
+    if (VitShape::of(family).model() != model) continue;
+    const auto shape = VitShape::from_json(*config, "", family);
+    const auto stored = shape ? read_stored_weights(*folder) : Result<StoredTensors>(shape.error());
+    if (!stored || !stored->contains("pos_embed")) return {};
+    const auto& positions = stored->at("pos_embed").shape;
+    if (!check_positions(positions) || positions[1] == shape->patches() + 1) return {};
+    const auto patches = std::sqrt(static_cast<double>(positions[1] - 1));
+    return fmt::format(
+        "'{}': config.json says images of {} pixels, but the position embedding is of images of {}. The "
+        "embedding "
+        "is believed, and resampled where the dataset's images are of another size.",
+        weights, shape->image, std::llround(patches) * shape->patch);
+  }
+  return {};
+}
+
 }  // namespace hyfreedp::models

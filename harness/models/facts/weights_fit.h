@@ -68,5 +68,10 @@ Result<void> check_fit(const Blueprint& plan, const json::object& options);
 // What a person should know of weights that fit: that the head is drawn anew because the classes
 // differ. Empty: nothing.
 std::string fit_note(const Blueprint& plan, const json::object& options);
+// That a head is drawn anew and its weight does not train.
+std::string frozen_head_note(const Blueprint& plan, const json::object& options);
+// That the folder's config.json says images of another size than the position embedding beside it
+// is of. `model`: the registered name.
+std::string positions_note(const std::string& model, const std::string& weights);
 
 }  // namespace hyfreedp::models

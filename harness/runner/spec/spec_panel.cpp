@@ -166,18 +166,23 @@ std::vector<trial::OodTest> read_ood_test(const Layers& layers, const spec::Name
   return all;
 }
 
-// Of the weights that training begins with, and of those that make the features. A spec that
-// writes `normalise` has chosen it.
-void warn_of_weights(const Entry& entry, const spec::Named& dataset, const json::object& model,
+// Of the weights that training begins with, and of those that make the features.
+void warn_of_weights(const Entry& entry, const spec::Named& dataset, const spec::Named& model,
                      Problems& problems) {
-  const bool chosen = entry.is_map() && entry.find("normalise");
   const auto& facts = *datasets::find_dataset(dataset.name).value();
-  for (const auto* options : {&model, &dataset.options}) {
+  const auto warn = [&](const std::string& note) {
+    if (!note.empty()) problems.warn(entry.remark(note));
+  };
+  for (const auto* options : {&model.options, &dataset.options}) {
     const auto weights = string_or(*options, "weights", "");
-    const auto scale = datasets::scale_note(facts, dataset.options, weights);
-    if (!scale.empty() && !chosen) problems.warn(entry.remark(scale));
-    const auto overlap = datasets::overlap_note(facts, weights);
-    if (!overlap.empty()) problems.warn(entry.remark(overlap));
+    // Where a network makes features, the model sees no pixels.
+    const bool of_features = options == &dataset.options;
+    if (of_features == datasets::uses_network(dataset.options)) {
+      const auto network = of_features ? string_or(dataset.options, "network", "") : model.name;
+      warn(datasets::scale_note(facts, dataset.options, network, weights));
+      warn(models::positions_note(network, weights));
+    }
+    warn(datasets::overlap_note(facts, weights));
   }
 }
 
@@ -211,8 +216,11 @@ void check_weights(const Entry& entry, const spec::Named& model, const models::M
   const auto plan = models::blueprint(model.name, model.options, input).value();
   if (const auto fits = models::check_fit(plan, model.options); !fits) {
     problems.add(entry.wrong_inside(fits.error().message, ""));
-  } else if (const auto note = models::fit_note(plan, model.options); !note.empty()) {
-    problems.warn(entry.remark(note));
+    return;
+  }
+  for (const auto& note :
+       {models::fit_note(plan, model.options), models::frozen_head_note(plan, model.options)}) {
+    if (!note.empty()) problems.warn(entry.remark(note));
   }
 }
 
@@ -570,7 +578,7 @@ std::optional<spec::Panel> read_panel(const PanelRequest& request, Problems& pro
   if (!doubt.empty() && is_private) {
     problems.warn(layers.find("delta").value_or(panel).remark(doubt));
   }
-  warn_of_weights(*layers.find("dataset"), *parts.dataset, parts.model->options, problems);
+  warn_of_weights(*layers.find("dataset"), *parts.dataset, *parts.model, problems);
   warn_of_weights(layers.find("ood_test").value_or(panel), parts.ood_test, parts.model->options, problems);
   auto resolved = resolved_panel(std::move(parts));
   if (table) {
