@@ -153,7 +153,8 @@ std::vector<std::string> empty_folders(const std::string& path, const ImageFolde
   std::set<std::string> parents, filled;  // that classes lie in, and the classes' own
   for (const auto& file : folder.files) {
     const auto place = fs::path(file.name).parent_path();
-    const bool is_flat = file.split == ImageSplit::test && place.filename() == "test";  // has a table
+    // A table has the classes.
+    const bool is_flat = file.split == ImageSplit::test && place.filename() == "test";
     if (!is_flat) parents.insert(place.parent_path().string());
     if (!is_flat) filled.insert(place.string());
   }

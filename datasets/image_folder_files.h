@@ -2,11 +2,11 @@
 // LibTorch. The layouts are those of datasets/image/image_folder.h.
 //
 // The part of a file is decided by SHA-256 of its own name, without the folder around all, under a
-// fixed prefix: no content and no other file moves it, but for the first one in test/. Where the
-// folder has no test files, one in ten is in the test part; where it has, they are. Of the others
-// one in ten is in the validation part, unless the folder has validation files. A spec may ask for the first so many of each part, in the
-// order of another such digest. Files are counted when a spec is read; their numbers count as
-// public from there on.
+// fixed prefix: no content and no other file moves it, but for the first one in test/ or val/.
+// Where the folder has no test files, one in ten is in the test part; where it has, they are. Of
+// the others one in ten is in the validation part, unless the folder has validation files. A spec
+// may ask for the first so many of each part, in the order of another such digest. Files are
+// counted when a spec is read; their numbers count as public from there on.
 #pragma once
 
 #include <array>

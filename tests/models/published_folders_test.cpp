@@ -443,7 +443,8 @@ TEST_F(PublishedFolders, AFolderOfTransformersIsNotReadAsTimms) {
   // Somebody's own name for a network of own sizes.
   copy("vit");
   set("architecture", "my_vit");
-  EXPECT_THAT(planned(), AllOf(HasSubstr("'my_vit' is not known"), HasSubstr("'model_args': img_size, patch")));
+  EXPECT_THAT(planned(),
+              AllOf(HasSubstr("'my_vit' is not known"), HasSubstr("'model_args': img_size, patch")));
 }
 
 struct AdapterCase {
