@@ -51,6 +51,14 @@ void add_rows(const NumberTable& table, Records& records) {
 }
 
 Result<void> keep(const std::string& mark, Records train, Records test) {
+  std::sort(train.begin(), train.end());
+  std::sort(test.begin(), test.end());
+  // Blank images may be alike.
+  if (!test.empty() && train == test && train.front() != train.back()) {
+    return error(
+        "the test records are the training records, and their accuracy would be printed without noise. Give "
+        "test records that are not trained on; without any, one record in ten is set aside.");
+  }
   const auto file = file_of(mark);
   if (file.empty()) return {};
   const auto before = content_marks(mark);

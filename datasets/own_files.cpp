@@ -129,6 +129,10 @@ Result<json::object> with_checksum(json::object options, const std::string& path
   const auto sha256 = own_files_checksum(path);
   if (!sha256) return sha256.error();
   if (const auto given = string_or(options, "sha256", ""); !given.empty()) {
+    if (!string_or(options, "files_mark", "").empty()) {
+      return error(
+          "'files_mark' is filled in by this program, for files without 'sha256'; leave it out of the spec.");
+    }
     if (given == *sha256) return options;
     return error(fmt::format("{}: SHA-256 of the files is {}, but the spec gives {}: they have changed.",
                              path, *sha256, given));

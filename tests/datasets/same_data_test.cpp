@@ -53,6 +53,34 @@ TEST_F(SameData, AChecksumThatTheSpecGivesIsTheSameMark) {
   EXPECT_TRUE(is_same_table(people, table("folks.csv", {{"sha256", sha256}})));
 }
 
+TEST_F(SameData, AMarkIsNothingThatASpecSays) {
+  write_rows("people.csv", 1);
+  const auto& facts = **find_dataset("table-file");
+  const auto sha256 = own_files_checksum(path("people.csv")).value();
+  for (const json::object& given :
+       {json::object{{"sha256", sha256}, {"files_mark", "x"}}, json::object{{"files_mark", "x"}}}) {
+    auto options = given;
+    options["path"] = path("people.csv");
+    options["labels"] = "0, 1";
+    const auto resolved = resolve_options(facts.options, options, facts.name);
+    ASSERT_TRUE(resolved) << resolved.error().message;
+    EXPECT_FALSE(complete_options(facts, *resolved));
+  }
+}
+
+// One record alone would be told by its loss.
+TEST_F(SameData, TestRecordsThatAreTheTrainingRecordsAreRefused) {
+  write_rows("same/train.csv", 1);
+  write_rows("same/test.csv", 1);
+  const auto& facts = **find_dataset("table-file");
+  const auto resolved =
+      resolve_options(facts.options, {{"path", path("same")}, {"labels", "0, 1"}, {"test", 1}}, facts.name);
+  ASSERT_TRUE(resolved) << resolved.error().message;
+  const auto refused = complete_options(facts, *resolved);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("the test records are the training records"), std::string::npos);
+}
+
 TEST_F(SameData, AChangedFileOfTheSameName) {
   write_rows("people.csv", 1);
   const auto before = table("people.csv");

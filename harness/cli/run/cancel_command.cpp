@@ -20,7 +20,7 @@ constexpr const char* kUsage =
     "`hyfreedp retry`. Where a run works in DIR, it stops those of their runs that no other study wants, "
     "with "
     "a\n"
-    "checkpoint, and goes on with the rest. What was executed stays charged; a private selection stays "
+    "checkpoint, and goes on with the rest. What began stays charged as planned; a private selection stays "
     "charged as a\n"
     "whole, however many runs it had made.\n"
     "Example: hyfreedp cancel quick --only row=dp-hyper,epsilon=1 --out out\n"
