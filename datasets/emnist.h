@@ -20,7 +20,7 @@
 #include <fmt/format.h>
 
 #include "datasets/idx_images.h"
-#include "datasets/own_files.h"
+#include "datasets/own/own_files.h"
 #include "datasets/published_files.h"
 #include "harness/base/option_lines.h"
 

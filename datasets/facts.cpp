@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 
-#include "datasets/own_files.h"
+#include "datasets/own/own_files.h"
 #include "datasets/registry.h"
 #include "harness/base/files.h"
 #include "harness/base/text.h"

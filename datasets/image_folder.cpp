@@ -5,7 +5,7 @@
 #include "datasets/cache_file.h"
 #include "datasets/image/decode.h"
 #include "datasets/image_tables.h"
-#include "datasets/own_files.h"
+#include "datasets/own/own_files.h"
 
 namespace hyfreedp::datasets {
 

@@ -5,7 +5,7 @@
 
 #include "datasets/image_folder_files.h"
 #include "datasets/image_options.h"
-#include "datasets/own_files.h"
+#include "datasets/own/own_files.h"
 #include "harness/base/option_lines.h"
 
 namespace hyfreedp::datasets {

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 #include <set>
 
-#include "datasets/content_marks.h"
 #include "datasets/image/decode.h"
 #include "datasets/image_folder.h"
+#include "datasets/own/content_marks.h"
 #include "harness/base/option_lines.h"
 #include "harness/base/text.h"
 #include "harness/random/stream.h"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "datasets/own_files.h"
+#include "datasets/own/own_files.h"
 
 namespace hyfreedp::datasets {
 

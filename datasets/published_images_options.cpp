@@ -2,7 +2,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 
-#include "datasets/own_files.h"
+#include "datasets/own/own_files.h"
 #include "datasets/published_files.h"
 #include "datasets/published_images.h"
 

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <vector>
 
-#include "datasets/content_marks.h"
-#include "datasets/own_files.h"
+#include "datasets/own/content_marks.h"
+#include "datasets/own/own_files.h"
 #include "harness/base/text.h"
 #include "harness/random/partition.h"
 

@@ -8,10 +8,10 @@
 //
 //   name     data_name() of data that come from files. Generated data are the same where they are
 //            made with the same options
-//   marks    of the bytes of the files (own_files.h): of a user's own files their mark, of a
+//   marks    of the bytes of the files (own/own_files.h): of a user's own files their mark, of a
 //            published set one of each of its files. Whatever the spec gives, a `sha256` or
 //            nothing, the same bytes have one mark. And of the records of own files, whatever their
-//            layout and order (content_marks.h)
+//            layout and order (own/content_marks.h)
 //
 // Divided alike. One record lies in one split of one division. Two runs divide the data alike where
 // the files have the same mark and the same layout (dataset, ending of the path), and the same

@@ -21,7 +21,7 @@
 
 #include "datasets/facts.h"
 #include "datasets/formats/number_table.h"
-#include "datasets/own_files.h"
+#include "datasets/own/own_files.h"
 #include "harness/base/option_lines.h"
 
 namespace hyfreedp::datasets {

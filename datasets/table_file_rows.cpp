@@ -7,10 +7,10 @@
 #include <numeric>
 #include <optional>
 
-#include "datasets/content_marks.h"
 #include "datasets/formats/libsvm.h"
 #include "datasets/formats/npy.h"
 #include "datasets/formats/safetensors_table.h"
+#include "datasets/own/content_marks.h"
 #include "datasets/table_file.h"
 #include "harness/base/text.h"
 #include "harness/base/utf8.h"

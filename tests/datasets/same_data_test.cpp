@@ -5,8 +5,8 @@
 #include <set>
 #include <unistd.h>
 
-#include "datasets/content_marks.h"
-#include "datasets/own_files.h"
+#include "datasets/own/content_marks.h"
+#include "datasets/own/own_files.h"
 #include "harness/base/files.h"
 #include "tests/datasets/scratch.h"
 

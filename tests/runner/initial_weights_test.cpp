@@ -1,6 +1,6 @@
 // What a run may begin with: weights that have seen its own private examples, or are no release,
 // are refused when the spec is read.
-#include "harness/runner/spec/initial_weights.h"
+#include "harness/runner/lineage/initial_weights.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -7,7 +7,7 @@
 #include <regex>
 #include <sys/stat.h>
 
-#include "harness/runner/spec/initial_weights.h"
+#include "harness/runner/lineage/initial_weights.h"
 #include "tests/datasets/scratch.h"
 #include "tests/runner/fake_world.h"
 #include "tests/runner/zero_weights.h"

@@ -7,7 +7,7 @@
 #include "datasets/fetch/download.h"
 #include "datasets/fetch/fetch.h"
 #include "datasets/fetch/progress.h"
-#include "datasets/own_files.h"
+#include "datasets/own/own_files.h"
 #include "harness/base/text.h"
 #include "harness/models/facts/catalogue.h"
 #include "harness/models/facts/weights_source.h"

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "datasets/facts.h"
-#include "datasets/own_files.h"
+#include "datasets/own/own_files.h"
 #include "harness/base/text.h"
 #include "harness/models/facts/catalogue.h"
 #include "harness/models/facts/weights_source.h"

@@ -11,8 +11,8 @@
 #include "harness/models/facts/presets.h"
 #include "harness/models/facts/weights_source.h"
 #include "harness/runner/execute/weights_metadata.h"
+#include "harness/runner/lineage/initial_weights.h"
 #include "harness/runner/odometer/release.h"
-#include "harness/runner/spec/initial_weights.h"
 #include "results/provenance/weights_release.h"
 
 namespace hyfreedp::runner {

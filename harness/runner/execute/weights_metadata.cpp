@@ -6,7 +6,7 @@
 #include "datasets/same_data.h"
 #include "harness/base/text.h"
 #include "harness/models/facts/facts.h"
-#include "harness/runner/spec/initial_weights.h"
+#include "harness/runner/lineage/initial_weights.h"
 #include "results/table/cell_text.h"
 #include "results/table/table_model.h"
 

@@ -14,7 +14,7 @@
 #include "harness/models/facts/facts.h"
 #include "harness/models/facts/presets.h"
 #include "harness/models/facts/weights_fit.h"
-#include "harness/runner/spec/initial_weights.h"
+#include "harness/runner/lineage/initial_weights.h"
 #include "harness/runner/spec/spec.h"
 #include "harness/runner/spec/spec_examples.h"
 #include "harness/runner/spec/spec_table.h"

@@ -1,4 +1,4 @@
-#include "datasets/own_files.h"
+#include "datasets/own/own_files.h"
 
 #include <algorithm>
 #include <cstdlib>

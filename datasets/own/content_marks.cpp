@@ -1,11 +1,11 @@
-#include "datasets/content_marks.h"
+#include "datasets/own/content_marks.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
 #include <string_view>
 
-#include "datasets/own_files.h"
+#include "datasets/own/own_files.h"
 #include "harness/base/files.h"
 #include "harness/base/text.h"
 

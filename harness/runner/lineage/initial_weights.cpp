@@ -1,11 +1,11 @@
-#include "harness/runner/spec/initial_weights.h"
+#include "harness/runner/lineage/initial_weights.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 #include <string_view>
 
-#include "datasets/own_files.h"
+#include "datasets/own/own_files.h"
 #include "harness/base/files.h"
 #include "harness/models/facts/catalogue.h"
 #include "harness/models/facts/weights_source.h"

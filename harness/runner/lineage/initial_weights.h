@@ -3,7 +3,7 @@
 // (option `weights` of its dataset).
 //
 // Folders that `hyfreedp run --keep-weights` wrote say so in trial.json, which is tagged under this
-// user's secret (datasets/own_files.h), so that one that was edited is not believed; a folder
+// user's secret (datasets/own/own_files.h), so that one that was edited is not believed; a folder
 // without that file counts as public weights. A run's epsilon is that of its own steps. If its
 // start had seen the same private data, that cost would not be counted; if its start is not a
 // release, it would be published under the run's epsilon. A spec that asks for either is refused
