@@ -44,6 +44,8 @@ inline const std::vector<ReadmeEntry>& readme_entries() {
        "hyfreedp regress --keep --commit 0123abc --tag good --out out/tonight --references out/references",
        "a commit is needed, and this folder is no checkout"},
       // Names that stand for others.
+      {"hyfreedp epsilon --db FILE --study ID", "hyfreedp epsilon --db out/hyfreedp.sqlite --study @STUDY@",
+       "FILE is a database, ID is a study's"},
       {"hyfreedp epsilon --db out/hyfreedp.sqlite --study ID",
        "hyfreedp epsilon --db out/hyfreedp.sqlite --study @STUDY@", "ID is a study's"},
       {"hyfreedp epsilon --events FILE --delta 1e-5", "hyfreedp epsilon --events events.json --delta 1e-5",
