@@ -67,6 +67,35 @@ class OnlyOf : public testing::Test {
   World world_;
 };
 
+// A comparison's seeds are charged as all that the spec allows; a run of some would be charged
+// less.
+TEST_F(OnlyOf, AComparisonsSeedsAreTakenWhole) {
+  const auto spec = world_.read(R"(name: compared
+noise_seed: s
+dataset: {name: synthetic, train: 2000, validation: 500, test: 500, classes: 3, features: 16}
+model: linear
+epsilon: [3]
+train: {sample_rate: 0.1, steps: 6, optimizer: adamw}
+seeds: {until: paired interval of a - b is narrower than 2, from: 3, to: 8}
+rows:
+  - {id: a, method: fixed-rate, options: {lr: 5e-2}}
+  - {id: b, method: fixed-rate, options: {lr: 2e-2}}
+  - {id: fixed, method: fixed-rate, options: {lr: 1e-2}, seeds: [0, 1]}
+)");
+  const auto checked = [&](const std::vector<std::string>& asked) {
+    return check_seeds_are_whole(Only::read(asked, spec).value(), spec);
+  };
+  for (const auto& whole :
+       std::vector<std::vector<std::string>>{{}, {"row=a"}, {"row=a,row=b"}, {"row=fixed,seed=0"}}) {
+    EXPECT_TRUE(checked(whole)) << fmt::format("{}", fmt::join(whole, " "));
+  }
+  for (const auto& part : std::vector<std::vector<std::string>>{{"row=a,seed=0"}, {"seed=0", "seed=1"}}) {
+    const auto refused = checked(part);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, HasSubstr("name no seed of it"));
+  }
+}
+
 TEST_F(OnlyOf, KeysAreAllMetAndValuesOfOneKeyAny) {
   EXPECT_EQ(count({}), kStudies);
   EXPECT_EQ(count({"panel=one"}), 12u);

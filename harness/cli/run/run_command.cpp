@@ -59,6 +59,7 @@ struct AskedPart {
 Result<AskedPart> part_of(const runner::Spec& spec, const std::vector<std::string>& asked) {
   auto only = runner::Only::read(asked, spec);
   if (!only) return only.error();
+  if (auto whole = runner::check_seeds_are_whole(*only, spec); !whole) return whole.error();
   auto needs = runner::narrowed(spec, *only);
   if (!needs) return needs.error();
   return AskedPart{std::move(*only), std::move(*needs)};

@@ -208,4 +208,26 @@ Result<Spec> narrowed(const Spec& spec, const Only& only) {
   return part;
 }
 
+Result<void> check_seeds_are_whole(const Only& only, const Spec& spec) {
+  if (only.is_all()) return {};
+  const auto planned = plan(spec);
+  if (!planned) return planned.error();
+  std::map<std::tuple<std::string, std::string, std::optional<double>>, std::set<bool>> covers;
+  for (const auto& study : *planned) {
+    const auto& cell = study.cell;
+    const auto* panel = spec::find_panel(spec.content, cell.panel);
+    const auto* row = panel != nullptr ? spec::find_row(*panel, cell.row) : nullptr;
+    if (row == nullptr || !spec::has_sequential_seeds(*panel, *row)) continue;
+    auto& seen = covers[{cell.panel, cell.row, cell.epsilon}];
+    seen.insert(only.covers(cell));
+    if (seen.size() > 1) {
+      return error(fmt::format(
+          "--only: how many seeds of row '{}' are trained is decided by the panel's comparison (seeds: "
+          "until), and all of them are charged from the start; name no seed of it.",
+          cell.row));
+    }
+  }
+  return {};
+}
+
 }  // namespace hyfreedp::runner

@@ -43,4 +43,9 @@ std::vector<PlannedStudy> covered(std::vector<PlannedStudy> planned, const Only&
 // devices and room. Studies that are left have the ids that they had.
 Result<Spec> narrowed(const Spec& spec, const Only& only);
 
+// An error where a run of the part would train some of the seeds of which a comparison decides how
+// many there are (spec::SequentialSeeds), and leave out others: all that the spec allows are
+// charged from the start, and such a run would be charged its own alone.
+Result<void> check_seeds_are_whole(const Only& only, const Spec& spec);
+
 }  // namespace hyfreedp::runner
