@@ -46,6 +46,20 @@ double reported_eta(const Scalars& scalars, double multiplier) {
   return multiplier;
 }
 
+TrainingEnd failure(std::string kind, std::string message) {
+  TrainingEnd end;
+  end.finish.state = trial::TrialState::failed;
+  end.finish.kind = std::move(kind);
+  end.finish.message = std::move(message);
+  return end;
+}
+
+void set_costs(trial::Finish& finish, const Spent& spent) {
+  finish.seconds = spent.seconds;
+  finish.peak_bytes = spent.peak_bytes;
+  finish.device_peak_bytes = spent.device_peak_bytes;
+}
+
 class Run {
  public:
   Run(const TrainingJob& job, Setup setup, const Meter& meter)
@@ -68,7 +82,7 @@ class Run {
   Result<TrainingEnd> run() {
     auto checkpoints = job_.checkpoints != nullptr ? job_.checkpoints->read() : std::vector<Checkpoint>();
     for (auto key = Result<random::Key>(job_.key);;) {
-      if (auto begun = begin(); !begun) return failed(begun.error().kind, begun.error().message);
+      if (auto begun = begin(); !begun) return failure(begun.error().kind, begun.error().message);
       if (go_on_from(checkpoints)) {
         mechanism_->begin_attempt(*key, step_);
         checkpoints.clear();
@@ -89,10 +103,7 @@ class Run {
  private:
   // Of this run and of those that it goes on from.
   TrainingEnd with_costs(TrainingEnd end) const {
-    const auto spent = earlier_ + meter_.spent();
-    end.finish.seconds = spent.seconds;
-    end.finish.peak_bytes = spent.peak_bytes;
-    end.finish.device_peak_bytes = spent.device_peak_bytes;
+    set_costs(end.finish, earlier_ + meter_.spent());
     return end;
   }
 
@@ -164,8 +175,8 @@ class Run {
   static std::optional<TrainingEnd> stopped() { return TrainingEnd{.stopped = true, .finish = {}}; }
 
   std::optional<TrainingEnd> diverged() const {
-    return failed("diverged", "The weights or the released losses are no longer finite after step " +
-                                  std::to_string(step_) + ".");
+    return failure("diverged", "The weights or the released losses are no longer finite after step " +
+                                   std::to_string(step_) + ".");
   }
 
   // The state is the one before step step_.
@@ -216,7 +227,7 @@ class Run {
       if (*next == Next::diverged) return diverged();
     }
     if (!take_free_step()) {
-      return std::optional(failed("diverged", "The weights are no longer finite after the free step."));
+      return std::optional(failure("diverged", "The weights are no longer finite after the free step."));
     }
     if (job_.observer != nullptr) job_.observer->run_ended(weights_);
     if (auto concluded = conclude(); !concluded) return concluded.error();
@@ -515,14 +526,6 @@ class Run {
     }
   }
 
-  static TrainingEnd failed(const std::string& kind, const std::string& message) {
-    TrainingEnd end;
-    end.finish.state = trial::TrialState::failed;
-    end.finish.kind = kind;
-    end.finish.message = message;
-    return end;
-  }
-
   TrainingEnd finished() const {
     TrainingEnd end;
     for (const auto& note : {setup_.optimizer->outcome(), setup_.controller->outcome()}) {
@@ -563,14 +566,6 @@ class Run {
   Spent earlier_;
 };
 
-TrainingEnd failure(std::string kind, std::string message) {
-  TrainingEnd end;
-  end.finish.state = trial::TrialState::failed;
-  end.finish.kind = std::move(kind);
-  end.finish.message = std::move(message);
-  return end;
-}
-
 bool tells_of_memory(const std::string& message) {
   return message.find("not enough memory") != std::string::npos ||
          message.find("can't allocate memory") != std::string::npos ||
@@ -599,12 +594,7 @@ Result<TrainingEnd> train(const TrainingJob& job) {
   const Meter meter(job.config.device);
   auto end = run_without_exceptions(job, meter);
   if (!end || end->stopped) return end;
-  if (end->finish.seconds == 0) {  // it failed on the way
-    const auto spent = meter.spent();
-    end->finish.seconds = spent.seconds;
-    end->finish.peak_bytes = spent.peak_bytes;
-    end->finish.device_peak_bytes = spent.device_peak_bytes;
-  }
+  if (end->finish.seconds == 0) set_costs(end->finish, meter.spent());  // it failed on the way
   if (auto written = job.journal.finish(end->finish); !written) return written.error();
   return end;
 }

@@ -22,8 +22,6 @@ using accounting::Event;
 using baselines::Composition;
 using trial::EventTally;
 
-constexpr double kDeltaPower = -1.1;  // as `delta: N^-1.1` of a spec
-
 // One run, as far as it got.
 struct Run {
   trial::TrialConfig config;
@@ -38,10 +36,6 @@ struct Run {
   std::vector<Event> charged() const { return is_finished ? executed : as_planned(config, executed); }
 };
 using Runs = std::map<std::string, Run>;
-
-std::int64_t oracle_scores_of(const trial::Evaluation& evaluation) {
-  return (evaluation.oracle_validation ? 1 : 0) + (evaluation.oracle_train ? 1 : 0);
-}
 
 bool began(const std::string& failure_kind) {
   return failure_kind != "invalid-config" && failure_kind != "missing-data" &&
@@ -443,69 +437,7 @@ class Composer {
   std::set<std::string> open_;
 };
 
-// By split; one part where a record may have been in several.
-std::map<std::string, std::vector<Event>> parts_of(const Spending& spending) {
-  std::map<std::string, std::vector<Event>> parts;
-  for (const auto& [name, tally] : spending.splits) {
-    auto& part = parts[spending.splits_differ ? kAllSplits : name];
-    const auto events = tally.events();
-    part.insert(part.end(), events.begin(), events.end());
-  }
-  return parts;
-}
-
 }  // namespace
-
-void Spending::add(const std::vector<Event>& events) {
-  for (auto event : events) {
-    const auto split = std::exchange(event.split, {});
-    splits[split.empty() ? trial::kTrainSplit : split].add(event);
-  }
-}
-
-void Spending::add_selection(const accounting::Selection& selection) {
-  auto composable = selection;
-  // Liu and Talwar's price composes with nothing; their number of runs is geometric, whose price
-  // does.
-  if (composable.distribution == accounting::Selection::Distribution::liu_talwar) {
-    composable.distribution = accounting::Selection::Distribution::truncated_negative_binomial;
-    composable.eta = 1;
-  }
-  add(baselines::selection_by_split(composable));
-  ++selections;
-}
-
-void Spending::plan(const trial::TrialConfig& config) {
-  add(mechanism::events(config));
-  ++runs;
-  if (!config.privacy.is_private) ++non_private_runs;
-  oracle_scores += oracle_scores_of(config.evaluation);
-  if (config.noise_seed) reproducible_noise = true;
-}
-
-std::string Spending::title() const { return join({data.names.begin(), data.names.end()}, " = "); }
-
-void Spending::add(const Spending& other) {
-  datasets.insert(other.datasets.begin(), other.datasets.end());
-  data.names.insert(other.data.names.begin(), other.data.names.end());
-  data.marks.insert(other.data.marks.begin(), other.data.marks.end());
-  data.divisions.insert(other.data.divisions.begin(), other.data.divisions.end());
-  data.set_aside.insert(other.data.set_aside.begin(), other.data.set_aside.end());
-  is_public = is_public && other.is_public;
-  splits_differ = splits_differ || other.splits_differ || is_unmatched() || records != other.records ||
-                  validation_records != other.validation_records;
-  records = std::max(records, other.records);
-  validation_records = std::max(validation_records, other.validation_records);
-  for (const auto& [split, tally] : other.splits) splits[split].add(tally.events());
-  selections += other.selections;
-  non_private_runs += other.non_private_runs;
-  oracle_scores += other.oracle_scores;
-  reproducible_noise = reproducible_noise || other.reproducible_noise;
-  has_unknown_selection = has_unknown_selection || other.has_unknown_selection;
-  was_tested_on = was_tested_on || other.was_tested_on;
-  for (const auto& [spec, epsilon] : other.tables) tables[spec] = std::max(tables[spec], epsilon);
-  runs += other.runs;
-}
 
 const datasets::DataIdentity& Odometer::identity(const trial::Named& dataset) {
   auto [place, is_new] = known.try_emplace(canonical_json(as_json(dataset)));
@@ -562,48 +494,6 @@ std::optional<trial::Named> booked_dataset(const json::object& composition) {
   const auto* options = named.if_contains("options");
   return trial::Named{string_or(named, "name", ""),
                       options != nullptr && options->is_object() ? options->get_object() : json::object{}};
-}
-
-double default_delta(const Spending& spending) {
-  return std::pow(static_cast<double>(std::max<std::int64_t>(spending.records, 2)), kDeltaPower);
-}
-
-Result<bool> is_within(const Spending& spending, double epsilon, double delta) {
-  if (spending.is_infinite()) return false;
-  for (const auto& [name, events] : parts_of(spending)) {
-    const auto rdp = accounting::epsilon_rdp({.events = events}, delta);
-    if (rdp && rdp->epsilon <= epsilon) continue;
-    const auto both = accounting::report_epsilon({.events = events}, delta);
-    if (!both) return in_context(spending.title() + ", " + name, both.error());
-    if (!(both->epsilon <= epsilon)) return false;
-  }
-  return true;
-}
-
-Result<OdometerReading> read_odometer(const Spending& spending, double delta,
-                                      const std::optional<std::string>& split) {
-  auto parts = parts_of(spending);
-  if (split) {
-    if (!parts.contains(*split)) {
-      std::vector<std::string> names;
-      names.reserve(parts.size());
-      for (const auto& [name, events] : parts) names.push_back(name);
-      return error(fmt::format("nothing was released about a split '{}' of {}.{}{}", *split, spending.title(),
-                               did_you_mean(*split, names),
-                               names.empty() ? "" : " It has: " + join(names, ", ") + "."));
-    }
-    parts = {{*split, parts.at(*split)}};
-  }
-  OdometerReading reading;
-  reading.total.delta = delta;
-  reading.total.accountant = "none";
-  for (const auto& [name, events] : parts) {
-    auto epsilon = accounting::report_epsilon({.events = events}, delta);
-    if (!epsilon) return in_context(spending.title() + ", " + name, epsilon.error());
-    if (reading.splits.empty() || epsilon->epsilon > reading.total.epsilon) reading.total = *epsilon;
-    reading.splits.emplace(name, std::move(*epsilon));
-  }
-  return reading;
 }
 
 Result<Odometer> odometer_of(const results::Store& store, const OutFolder& out,

@@ -94,6 +94,9 @@ struct Spending {
   void add(const Spending& other);
 };
 
+// Un-noised validation or training accuracies that a run with this evaluation hands to its method.
+std::int64_t oracle_scores_of(const trial::Evaluation& evaluation);
+
 // Key of a private selection's booking that counts before any of its runs has begun.
 inline constexpr const char* kBookedAhead = "booked_ahead";
 
