@@ -15,9 +15,9 @@ namespace hyfreedp::training {
 //
 // "arithmetic": the first 16 hexadecimal digits of the SHA-256 of the bits of fixed products,
 // convolutions and exponentials, computed on the device. What their libraries are told outside the
-// program (MKL_CBWR, MKL_ENABLE_INSTRUCTIONS, ONEDNN_MAX_CPU_ISA, ...) changes sums on one and the
-// same machine, and a state that goes on with other sums under the noise of the first would give
-// away their difference.
+// program (MKL_CBWR, MKL_ENABLE_INSTRUCTIONS, ONEDNN_MAX_CPU_ISA, ...) may change sums on one and
+// the same machine, and a state that goes on with other sums under the noise of the first would
+// give away their difference.
 json::object fingerprint(const std::string& device);
 
 }  // namespace hyfreedp::training

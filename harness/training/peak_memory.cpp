@@ -41,4 +41,10 @@ std::int64_t PeakMemory::device() const { return on_gpu_ ? allocated_on_gpu().pe
 
 std::int64_t device_bytes_now() { return at::hasCUDA() ? allocated_on_gpu().current : 0; }
 
+bool tells_of_memory(const std::string& message) {
+  return message.find("not enough memory") != std::string::npos ||
+         message.find("can't allocate memory") != std::string::npos ||
+         message.find("out of memory") != std::string::npos;
+}
+
 }  // namespace hyfreedp::training

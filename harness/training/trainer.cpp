@@ -566,12 +566,6 @@ class Run {
   Spent earlier_;
 };
 
-bool tells_of_memory(const std::string& message) {
-  return message.find("not enough memory") != std::string::npos ||
-         message.find("can't allocate memory") != std::string::npos ||
-         message.find("out of memory") != std::string::npos;
-}
-
 Result<TrainingEnd> run_without_exceptions(const TrainingJob& job, const Meter& meter) {
   try {
     const torch::NoGradGuard no_gradients;

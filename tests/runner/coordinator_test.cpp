@@ -448,7 +448,8 @@ panels:
   // Whoever has the noise seed knows the number.
   EXPECT_FALSE(seeded.run("name: hidden\ntitle: t\nnoise_seed: s\n" + rows, executor).hides_times);
   EXPECT_EQ(mode(), 0755);
-  EXPECT_TRUE(seeded.run("name: unseeded\ntitle: t\n" + rows, executor).closed_folder);
+  EXPECT_THAT(seeded.run("name: unseeded\ntitle: t\n" + rows, executor).closed_folder,
+              HasSubstr("was open to other users and is its owner's alone now"));
   EXPECT_EQ(mode(), 0700);
 }
 

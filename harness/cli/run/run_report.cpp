@@ -69,12 +69,7 @@ void print_reasons(const char* what, const std::map<std::string, std::vector<std
 int finish_run(const runner::RunReport& report, const results::Store& store, const runner::Spec& spec,
                const runner::OutFolder& folder, double seconds, std::ostream& out, std::ostream& err) {
   const auto& name = spec.content.name;
-  if (report.closed_folder) {
-    err << fmt::format(
-        "hyfreedp run: {} was open to other users and is its owner's alone now (mode 0700): the sizes of "
-        "its files tell how many runs a private selection makes, and that number must stay secret.\n",
-        folder.root);
-  }
+  if (!report.closed_folder.empty()) err << fmt::format("hyfreedp run: {}\n", report.closed_folder);
   if (!report.checkpoint_problem.empty()) {
     err << fmt::format(
         "hyfreedp run: a checkpoint was not written: {}. A run that is interrupted goes on from the one "

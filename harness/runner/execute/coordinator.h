@@ -70,7 +70,7 @@ struct RunReport {
   std::optional<std::string> refused;
   std::string checkpoint_problem;  // why the last one could not be written; empty: all could
   bool hides_times = false;        // how long it took tells how many runs a private selection made
-  bool closed_folder = false;      // so do the sizes of files; others could look at them before
+  std::string closed_folder;       // so do the sizes of files: close_to_others()
   KeptReport weights;              // with keep_weights, of a run that came to its end
   bool halt_is_crash = false;      // ... or a worker that was killed before anything could run
 

@@ -57,10 +57,22 @@ std::string OutFolder::requests() const { return root + "/requests"; }
 std::string OutFolder::lock() const { return root + "/hyfreedp.lock"; }
 std::string OutFolder::progress() const { return root + "/progress.json"; }
 
-bool close_to_others(const OutFolder& folder) {
-  struct stat found {};
-  if (::stat(folder.root.c_str(), &found) != 0 || (found.st_mode & 077) == 0) return false;
-  return static_cast<bool>(make_closed_folder(folder.root));
+std::string close_to_others(const OutFolder& folder) {
+  constexpr const char* kWhy =
+      "the sizes of its files tell how many runs a private selection makes, and that number must stay secret";
+  const auto is_open = [&] {
+    struct stat found {};
+    return ::stat(folder.root.c_str(), &found) == 0 && (found.st_mode & 077) != 0;
+  };
+  if (!is_open()) return "";
+  static_cast<void>(::chmod(folder.root.c_str(), 0700));
+  if (is_open()) {
+    return fmt::format(
+        "{} is open to other users, and its mode cannot be changed: {}. Use a folder of your own.",
+        folder.root, kWhy);
+  }
+  return fmt::format("{} was open to other users and is its owner's alone now (mode 0700): {}.", folder.root,
+                     kWhy);
 }
 
 bool is_taken_in_out_folder(const std::string& name) {

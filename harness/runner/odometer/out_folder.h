@@ -39,9 +39,9 @@ struct OutFolder {
   std::string progress() const;
 };
 
-// Sets an output folder's mode to 0700, as far as the file system and its owner allow. Whether
-// others could look into it before.
-bool close_to_others(const OutFolder& folder);
+// Sets an output folder's mode to 0700, as far as the file system and its owner allow. Says what
+// became of a folder into which others could look before; empty where they could not.
+std::string close_to_others(const OutFolder& folder);
 
 // Whether ROOT/NAME is a folder of ROOT's own, so that no spec can be named NAME.
 bool is_taken_in_out_folder(const std::string& name);
