@@ -296,6 +296,18 @@ TEST_F(Kept, TheyAreAuthenticWhereTheirStartIs) {
   EXPECT_TRUE(private_data_of_start({{"weights", start.string()}}).value().is_known);
 }
 
+// Otherwise an edited trial.json would be believed one run later.
+TEST_F(Kept, WeightsOfAStartThatIsNotAuthenticHaveNoTag) {
+  const auto start = root() / "start";
+  auto yaml = spec_from(start);
+  write_file_atomically((start / "trial.json").string(), R"({"private_data": [], "files": {}})").value();
+  const std::string private_run = "epsilon: [3]";
+  yaml.replace(yaml.find(private_run), private_run.size(), "epsilon: [inf]");
+  const auto report = run(yaml, true);
+  ASSERT_THAT(report.weights.folders, SizeIs(1));
+  EXPECT_FALSE(metadata(report.weights.folders.front()).contains("tag"));
+}
+
 TEST_F(Kept, ARowWaitsWhereItsStartHasChanged) {
   const auto start = root() / "start";
   const auto yaml = spec_from(start);
