@@ -33,7 +33,11 @@
 //   it diverged       all steps from there, and the score of the config, because where it stopped
 //                     depends on its noisy releases; also if it is run again
 //   it finished       the steps that have a step line, and the booked scores
-//   anything else     all booked steps and scores
+//   the next attempt  all booked steps and scores: at most 192 steps and the interval between two
+//   goes on from a    checkpoints are then charged twice. How many these are depends on when it was
+//   state of it       stopped, and no theorem is claimed for that
+//   anything else     all steps from there and the score of the config, if any was booked: whoever
+//                     stopped it may have seen what it released
 //   it was lost       all events of the config
 // Only the last attempt can be one that finished: its last run has a finish line. After a crash,
 // the same attempt can be run again with the same noise, on the same program, machine and settings,
@@ -170,8 +174,8 @@ class JournalWriter : public Bookings {
   // open(). Appends a start line with a new nonce, synced.
   Result<void> begin_next_attempt(const std::vector<ResumePoint>& points = {});
 
-  // Writes bookings up to 128 steps in advance and syncs them in the background, so that training
-  // seldom waits for the disk.
+  // Writes bookings of 128 steps, up to 192 steps in advance, and syncs them in the background, so
+  // that training seldom waits for the disk.
   Result<void> ensure_booked(std::int64_t step) override;
   Result<void> book_score(double noise_multiplier, const std::string& split) override;
   Result<void> step(const trial::StepRecord& record, const std::set<std::string>& made) override;

@@ -60,7 +60,7 @@ Result<bool> JournalFollower::read(std::size_t most) {
 const Journal& JournalFollower::journal() const { return state_->reader.so_far(); }
 
 std::vector<accounting::Event> JournalFollower::charged() const {
-  return trial::events_of(state_->reader.charged());
+  return trial::events_of(state_->reader.charged(reading::Reader::Last::booked));
 }
 
 }  // namespace hyfreedp::mechanism

@@ -25,7 +25,7 @@ class JournalFollower {
   // first line.
   const Journal& journal() const;
   // The events that are charged by the rules of journal.h, as far as it was read: of a run under
-  // way what it booked, which is up to 128 steps ahead of what it did.
+  // way what it booked, which is up to 192 steps ahead of what it did.
   std::vector<accounting::Event> charged() const;
 
  private:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 
 #include "harness/mechanism/executed.h"
 #include "harness/mechanism/releases.h"
@@ -22,19 +23,24 @@ Result<void> Reader::add(const OpenedLine& line, std::size_t number) {
   return {};
 }
 
-// By attempt, lost ones first. A finished attempt is charged what it executed; one that diverged
-// its whole rest, since it stopped where its noisy outputs told it to, and a price that depends
-// on them is no guarantee; every other what it booked. Of a lost one nobody knows how far it
-// came.
-std::vector<trial::ChargedAttempt> Reader::charged() const {
+// By attempt, lost ones first. A finished attempt is charged what it executed, and one from which
+// the next went on what it booked. Every other that booked anything is charged its whole rest: it
+// stopped where its noisy outputs told it to, or where somebody stopped it who may have seen them,
+// and a price that depends on them is no guarantee. Of a lost one nobody knows how far it came.
+std::vector<trial::ChargedAttempt> Reader::charged(Last last) const {
   auto all = journal_.charged;
-  for (const auto& [number, attempt] : parsed_.attempts) {
+  for (auto place = parsed_.attempts.begin(); place != parsed_.attempts.end(); ++place) {
+    const auto& [number, attempt] = *place;
+    const auto next = std::next(place);
+    const bool is_last = next == parsed_.attempts.end();
     const bool finished =
         number == journal_.attempt && journal_.finish && journal_.finish->state == TrialState::finished;
-    auto steps = finished ? attempt.executed : attempt.booked;
-    if (attempt.diverged) steps = journal_.config.steps;
+    const bool given_up = !finished && !attempt.is_unused() &&
+                          (is_last ? last == Last::planned : next->second.first <= attempt.first);
+    const bool whole = attempt.diverged || given_up;
+    const auto steps = whole ? journal_.config.steps : finished ? attempt.executed : attempt.booked;
     auto charge = events(journal_.config.privacy, attempt.first, steps - attempt.first);
-    for (const auto& score : charged_scores(attempt))
+    for (const auto& score : whole ? planned_scores(attempt) : attempt.scores)
       charge.push_back(score_event(score.noise_multiplier, score.split));
     all.push_back({attempt.name, std::move(charge)});
   }
@@ -42,17 +48,19 @@ std::vector<trial::ChargedAttempt> Reader::charged() const {
 }
 
 Parsed Reader::take(std::size_t valid_bytes, std::string checksum) {
-  for (auto& [number, attempt] : parsed_.attempts) attempt.scores = charged_scores(attempt);
-  journal_.charged = charged();
+  for (auto& [number, attempt] : parsed_.attempts) {
+    if (attempt.diverged) attempt.scores = planned_scores(attempt);
+  }
+  journal_.charged = charged(Last::planned);
   journal_.executed = trial::events_of(journal_.charged);
   journal_.valid_bytes = valid_bytes;
   parsed_.checksum = std::move(checksum);
   return std::move(parsed_);
 }
 
-std::vector<Score> Reader::charged_scores(const Attempt& attempt) const {
+std::vector<Score> Reader::planned_scores(const Attempt& attempt) const {
   const auto& score = journal_.config.evaluation.score;
-  if (!attempt.diverged || !score || !attempt.scores.empty()) return attempt.scores;
+  if (!score || !attempt.scores.empty()) return attempt.scores;
   return {{score->noise_counts, trial::kValidationSplit}};
 }
 

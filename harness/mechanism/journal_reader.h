@@ -86,12 +86,15 @@ class Reader {
 
   Result<void> add(const OpenedLine& line, std::size_t number);
   const Journal& so_far() const { return journal_; }
-  // What is charged, by attempt, lost ones first.
-  std::vector<trial::ChargedAttempt> charged() const;
+  // What is charged, by attempt, lost ones first. The last attempt, where it has not finished, at
+  // what it booked so far, or as planned: as if it goes no further.
+  enum class Last { booked, planned };
+  std::vector<trial::ChargedAttempt> charged(Last last) const;
   Parsed take(std::size_t valid_bytes, std::string checksum);
 
  private:
-  std::vector<Score> charged_scores(const Attempt& attempt) const;
+  // The score of the config, also where the attempt has not come to it.
+  std::vector<Score> planned_scores(const Attempt& attempt) const;
   Result<void> add(const json::object& line, const std::string& where);
   Result<void> start(const json::object& line, const std::string& where);
   Result<void> go_on_from(std::int64_t step, const std::string& where);

@@ -88,7 +88,7 @@ TEST(JournalKey, AReplayUnderItsKeyIsTheSameRelease) {
   EXPECT_EQ(writer->attempt(), 0);
   EXPECT_EQ(writer->expected_hash(9), "hash9");
   EXPECT_EQ(run.key(), key);
-  EXPECT_EQ(run.charged(), 128);
+  EXPECT_EQ(run.charged(), 1000);
 }
 
 TEST(JournalKey, EveryAttemptHasAKeyOfItsOwn) {
@@ -106,7 +106,7 @@ TEST(JournalKey, EveryAttemptHasAKeyOfItsOwn) {
   EXPECT_NE(writer->nonce(), nonce);
   EXPECT_EQ(run.journal().nonces.size(), 3U);
   EXPECT_EQ(run.journal().lost, 0);
-  EXPECT_EQ(run.charged(), 2 * 128);
+  EXPECT_EQ(run.charged(), 2 * 1000);
 }
 
 // However far the lost one came: to its end, each time.
@@ -119,17 +119,17 @@ TEST(JournalKey, AKeyThatHasLostItsJournalIsReplacedAndItsRunChargedWhole) {
   EXPECT_NE(run.key(), key);
   EXPECT_EQ(run.journal().attempt, 1);
   EXPECT_EQ(run.journal().lost, 1);
-  EXPECT_EQ(run.charged(), 1000 + 128);
+  EXPECT_EQ(run.charged(), 2 * 1000);
   // Going on, and going on elsewhere, loses none of it.
   run.execute(3);
-  EXPECT_EQ(run.charged(), 1000 + 128);
+  EXPECT_EQ(run.charged(), 2 * 1000);
   run.execute(3, kElsewhere);
-  EXPECT_EQ(run.charged(), 1000 + 2 * 128);
+  EXPECT_EQ(run.charged(), 3 * 1000);
   // Lost again, with all that it carried: three attempts.
   run.lose_journal();
   run.execute(3);
   EXPECT_EQ(run.journal().attempt, 3);
-  EXPECT_EQ(run.charged(), 3 * 1000 + 128);
+  EXPECT_EQ(run.charged(), 4 * 1000);
 }
 
 TEST(JournalKey, AScoreOfALostJournalIsChargedToo) {
@@ -154,7 +154,7 @@ TEST(JournalKey, AnotherJournalInItsPlaceIsFound) {
   ASSERT_TRUE(write_file_atomically(run.path(), older));
   run.execute(10);
   EXPECT_EQ(run.journal().attempt, 2);
-  EXPECT_EQ(run.charged(), 128 + 2 * 1000 + 128);
+  EXPECT_EQ(run.charged(), 4 * 1000);
 }
 
 TEST(JournalKey, WithoutItsKeyTheNextAttemptBegins) {
@@ -165,7 +165,7 @@ TEST(JournalKey, WithoutItsKeyTheNextAttemptBegins) {
   EXPECT_EQ(writer->attempt(), 1);
   EXPECT_FALSE(writer->expected_hash(0));
   RunFiles::execute(*writer, 3);
-  EXPECT_EQ(run.charged(), 2 * 128);
+  EXPECT_EQ(run.charged(), 2 * 1000);
 }
 
 TEST(JournalKey, WhatNothingWasBookedUnderCostsNothing) {
@@ -193,7 +193,7 @@ TEST(JournalKey, KilledBetweenStartLineAndKeyLosesNothing) {
   EXPECT_EQ(writer->attempt(), 1);
   EXPECT_NE(run.key(), stored->key);
   EXPECT_EQ(run.journal().lost, 0);
-  EXPECT_EQ(run.charged(), 128);
+  EXPECT_EQ(run.charged(), 1000);
 }
 
 TEST(JournalKey, WhatTheDatabaseRecordedAndTheJournalHasNotIsCharged) {
@@ -210,7 +210,7 @@ TEST(JournalKey, WhatTheDatabaseRecordedAndTheJournalHasNotIsCharged) {
   // It has it from now on, and so has the key.
   const auto writer = run.open(kHere, 2);
   EXPECT_EQ(writer->attempt(), 1);
-  EXPECT_EQ(run.charged(), 1000 + 128);
+  EXPECT_EQ(run.charged(), 2 * 1000);
 }
 
 // An attempt that booked nothing after one that did: the database counts both, and none of them is
@@ -222,7 +222,7 @@ TEST(JournalKey, WhatTheJournalHasIsNotChargedAgainForTheDatabase) {
   run.lose_key();
   const auto writer = run.open(kElsewhere, 2);
   EXPECT_EQ(run.journal().lost, 0);
-  EXPECT_EQ(run.charged(), 128);
+  EXPECT_EQ(run.charged(), 1000);
 }
 
 TEST(JournalKey, AKeyOfAnotherTrialIsRefused) {
@@ -269,7 +269,7 @@ TEST(JournalKey, AJournalOfAnOlderVersionIsContinuedUnderANewKey) {
   EXPECT_EQ(writer->attempt(), 1);
   EXPECT_NE(run.key(), old_key);
   RunFiles::execute(*writer, 3);
-  EXPECT_EQ(run.charged(), 2 * 128);
+  EXPECT_EQ(run.charged(), 2 * 1000);
 }
 
 TEST(JournalKey, AKeyOfAnOlderVersionThatHasLostItsJournalIsRefused) {

@@ -100,18 +100,65 @@ TEST(Journal, AReleaseOutsideThePlanMakesItInvalid) {
   EXPECT_FALSE(is_read_with(config, {{1, {"feature-mean", "gradient"}}})) << "not before step 0";
 }
 
-TEST(Journal, ACrashIsChargedWhatWasBooked) {
+TEST(Journal, ACrashIsChargedAsPlanned) {
   const TemporaryFolder folder;
   const auto path = folder.file("a.jsonl");
-  {
-    auto writer = open(path, private_config(1000));
+  auto config = private_config(1000);
+  config.evaluation.score = ScoreRelease{30};
+  { const auto writer = open(path, config); }
+  EXPECT_EQ(read_journal(path)->executed.size(), 0U) << "it may have released nothing";
+  { run_steps(*open(path, config), 0, 3); }
+  const auto journal = read_journal(path).value();
+  EXPECT_FALSE(journal.finish.has_value());
+  ASSERT_EQ(journal.executed.size(), 2U);
+  EXPECT_EQ(std::get<accounting::Batch>(journal.executed[0].what).count, 1000);
+  EXPECT_EQ(journal.executed[1].split, "private_validation");
+}
+
+// Whoever kills a run before its first checkpoint, and sees what it released, has as many releases
+// of the first steps as there were attempts.
+TEST(Journal, EachAttemptThatIsBegunAnewIsChargedAsPlanned) {
+  const TemporaryFolder folder;
+  const auto path = folder.file("a.jsonl");
+  const auto config = private_config(1000);
+  for (std::int64_t machine = 0; machine < 4; ++machine) {
+    auto writer = open(path, config, {{"device", "cpu"}, {"threads", machine}});
     run_steps(*writer, 0, 3);
+    if (machine == 3) {
+      ASSERT_TRUE(writer->finish({.state = TrialState::failed, .kind = "killed"}));
+    }
   }
-  const auto journal = read_journal(path);
-  ASSERT_TRUE(journal);
-  EXPECT_FALSE(journal->finish.has_value());
-  EXPECT_GE(charged_steps(*journal), 3);
-  EXPECT_EQ(charged_steps(*journal), 128);  // booked ahead and not proved unexecuted
+  EXPECT_EQ(charged_steps(read_journal(path).value()), 4 * 1000);
+}
+
+// Whether the attempt that goes on comes to its end or not.
+TEST(Journal, AnAttemptThatTheNextGoesOnFromIsChargedWhatItBooked) {
+  for (const bool is_finished : {false, true}) {
+    const TemporaryFolder folder;
+    const auto path = folder.file("a.jsonl");
+    const auto config = private_config(400);
+    ResumePoint after_200;
+    {
+      auto writer = open(path, config);
+      run_steps(*writer, 0, 200);
+      after_200 = writer->point(200).value();
+      run_steps(*writer, 200, 210);
+    }
+    auto writer = JournalWriter::open(path, config, kElsewhere, {}, {after_200}).value();
+    ASSERT_EQ(writer->attempt(), 1);
+    run_steps(*writer, 200, is_finished ? 400 : 203);
+    if (is_finished) {
+      ASSERT_TRUE(writer->finish({.state = TrialState::finished}));
+    }
+    const auto journal = read_journal(path).value();
+    ASSERT_EQ(journal.charged.size(), 2U);
+    const auto steps_of = [](const auto& attempt) {
+      return std::get<accounting::Batch>(attempt.events.at(0).what).count;
+    };
+    EXPECT_GE(steps_of(journal.charged[0]), 210);
+    EXPECT_LT(steps_of(journal.charged[0]), 400);
+    EXPECT_EQ(steps_of(journal.charged[1]), 200);
+  }
 }
 
 // A trial of 500 steps and a score.
@@ -149,8 +196,8 @@ TEST(Journal, ADivergedAttemptStaysChargedToItsEnd) {
       const auto count = std::get<accounting::Batch>(event.what).count;
       (event.split == "private_validation" ? scores : steps) += count;
     }
-    EXPECT_EQ(scores, 1);
-    EXPECT_EQ(steps, next == kHere ? 500 : 500 + 128);
+    EXPECT_EQ(scores, next == kHere ? 1 : 2);
+    EXPECT_EQ(steps, next == kHere ? 500 : 500 + 500);
   }
 }
 

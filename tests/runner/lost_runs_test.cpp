@@ -251,7 +251,7 @@ TEST_P(OlderCopies, AddWhatWasRecordedToWhatIsDoneAnew) {
   FakeExecutor executor;
   executor.machine = "another";
   world_.run(kLonger, executor);
-  EXPECT_EQ(steps_of(only(world_)), 2 * (128 + 300));
+  EXPECT_EQ(steps_of(only(world_)), 2 * (300 + 300));
 }
 
 TEST_P(OlderCopies, AreTheSameReleaseUnderTheSameKey) {

@@ -21,18 +21,6 @@ Result<double> private_epsilon(const Spending* spending, double delta) {
   return reading->total.epsilon;
 }
 
-// The most that the run will yet add. One that was interrupted is counted as planned already, and
-// begun anew on another machine it executes its plan beside what it had booked.
-void add_run(const Odometer& odometer, Spending& spending, const std::string& id,
-             const trial::TrialConfig& config) {
-  const auto begun = odometer.interrupted.find(id);
-  if (begun == odometer.interrupted.end()) {
-    spending.plan(config);
-  } else {
-    spending.add(begun->second);
-  }
-}
-
 std::string what_has_none(const Spending& spending) {
   return counted(spending.non_private_runs, "non-private run") + " and " +
          counted(spending.oracle_scores, "un-noised score");
@@ -102,7 +90,9 @@ Result<void> Budget::reserve(const std::vector<PlannedStudy>& studies) {
       needed.insert(wanted.identity(config.dataset).name);
       // Of a comparison that decides how many seeds there are: in then_ already.
       if (then_.booked_runs.contains(id)) continue;
-      add_run(wanted, spending, id, config);
+      // The most that it will yet add: what an interrupted run has begun is counted as planned
+      // already, and begun anew on another machine it executes its plan beside that.
+      spending.plan(config);
     }
   }
   if (auto checked = check(wanted, needed); !checked) return checked;
@@ -128,8 +118,7 @@ Result<void> Budget::admit(const baselines::Baseline& baseline,
   for (const auto& config : wishes) {
     const auto id = config.id();
     if (then_.final_runs.contains(id) || admitted_.contains(id) || !fresh.insert(id).second) continue;
-    auto& spending = wanted.of(config.dataset);
-    add_run(wanted, spending, id, config);
+    wanted.of(config.dataset).plan(config);
     datasets.insert(wanted.identity(config.dataset).name);
   }
   if (auto checked = check(wanted, datasets); !checked) return checked;

@@ -1,8 +1,8 @@
 // What one trial is charged, from all that is known of it: its journal, its key file, the
 // database's record.
 //
-//   journal    charges what its attempts booked, and whole those whose journal was lost before
-//              (mechanism/journal.h)
+//   journal    charges each of its attempts by how it ended, and whole those whose journal was lost
+//              before (mechanism/journal.h)
 //   key        one whose nonce the journal has not, or that has no journal: a journal was lost
 //              since. Every attempt up to the key's is charged whole
 //   recorded   what the database took from journal and key once, by attempt. An attempt that they
@@ -15,8 +15,9 @@
 //              journal's, the journal may be an older copy, but no other key was used: the attempt
 //              of that key is charged whole. Otherwise one more attempt is charged whole
 //
-// A run that began to release and did not come to its end is charged as planned (as_planned),
-// whoever stopped it: its user, a limit of time or memory, a machine. Its user saw what it had
+// An attempt that began to release, did not come to its end and is not gone on from is charged as
+// planned, whoever stopped it: its user, a limit of time or memory, a machine. The journal says so;
+// as_planned() says it of what earlier versions recorded. The user saw what the attempt had
 // released, and the price of the steps up to a stop that was chosen so is no bound: a guarantee for
 // a number of steps that follows from outputs holds for the most that there could have been. A
 // tighter price needs a privacy filter (Rogers, Roth, Ullman, Vadhan: Privacy Odometers and

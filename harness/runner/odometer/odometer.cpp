@@ -504,11 +504,7 @@ Result<Odometer> odometer_of(const results::Store& store, const OutFolder& out,
   const auto studies = StudyReader(store).read();
   if (!studies) return studies.error();
   for (const auto& [id, run] : *runs) {
-    if (run.is_final) {
-      odometer.final_runs.insert(id);
-    } else if (!run.executed.empty()) {
-      odometer.interrupted.emplace(id, run.executed);
-    }
+    if (run.is_final) odometer.final_runs.insert(id);
   }
   Composer(odometer, *runs, *studies, options).compose();
   for (const auto& [text, test] : odometer.tested) {

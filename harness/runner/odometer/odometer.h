@@ -138,10 +138,6 @@ struct Odometer {
   // Journals and keys, with the reason: what they tell of is not counted. How many there are is
   // confidential, as the number of runs is.
   std::vector<std::string> unreadable;
-  // Of runs that are not over: what their attempts booked. Their next attempt, elsewhere, costs
-  // that at most beyond what is counted, where it goes on, and all that is planned, where it begins
-  // anew.
-  std::map<std::string, std::vector<accounting::Event>> interrupted = {};
   // Test sets (ood_test) of runs that began, by id and name.
   std::map<std::string, trial::OodTest> tested = {};
 
