@@ -53,9 +53,16 @@ std::string division_of(const Facts& facts, const json::object& options, const s
   return join(parts, "; ");
 }
 
-void add(const std::set<std::string>& marks, std::set<std::string>& to) {
-  to.insert(marks.begin(), marks.end());
+template <class T>
+void add(const std::set<T>& some, std::set<T>& to) {
+  to.insert(some.begin(), some.end());
 }
+
+bool shares_any(const std::set<std::string>& marks, const std::set<std::string>& others) {
+  return std::ranges::any_of(marks, [&](const auto& mark) { return others.contains(mark); });
+}
+
+std::string mark_of_secret() { return secret_mark("the secret itself").value_or(""); }
 
 }  // namespace
 
@@ -79,6 +86,7 @@ DataIdentity identity_of(const std::string& dataset, const json::object& options
   const auto mark = own_mark(options);
   if (path.empty() || published.contains(mark)) {
     identity.marks = identity.test_marks = published;
+    if (!published.empty()) identity.secret = mark_of_secret();
     identity.division = division_of(facts, options, "as published", false);
     identity.set_aside = division_of(facts, options, "as published", true);
     return identity;
@@ -93,12 +101,43 @@ DataIdentity identity_of(const std::string& dataset, const json::object& options
   identity.test_marks = identity.marks;
   add(content.train, identity.marks);
   add(content.test, identity.test_marks);
+  if (!facts.own_records || !content.all.empty()) identity.secret = mark_of_secret();
   return identity;
 }
 
 bool is_same_data(const DataIdentity& one, const DataIdentity& other) {
-  return one.name == other.name ||
-         std::ranges::any_of(one.marks, [&](const auto& mark) { return other.marks.contains(mark); });
+  return one.name == other.name || shares_any(one.marks, other.marks);
+}
+
+void TrainedData::add(const DataIdentity& data) {
+  names.insert(data.name);
+  datasets::add(data.marks, marks);
+  divisions.insert(data.division);
+  set_aside.insert(data.set_aside);
+  secrets.insert(data.secret);
+  kinds.insert(data.kind);
+}
+
+void TrainedData::add(const TrainedData& other) {
+  datasets::add(other.names, names);
+  datasets::add(other.marks, marks);
+  datasets::add(other.divisions, divisions);
+  datasets::add(other.set_aside, set_aside);
+  datasets::add(other.secrets, secrets);
+  datasets::add(other.kinds, kinds);
+}
+
+bool TrainedData::is_same(const DataIdentity& data) const {
+  return names.contains(data.name) || shares_any(data.marks, marks);
+}
+
+bool may_be_same(const TrainedData& one, const TrainedData& other) {
+  if (one.kinds.contains(DataKind::generated) || other.kinds.contains(DataKind::generated)) return false;
+  // Published data are told apart by their names.
+  if (!one.kinds.contains(DataKind::own) && !other.kinds.contains(DataKind::own)) return false;
+  const bool are_under_one_secret =
+      one.secrets == other.secrets && one.secrets.size() == 1 && !one.secrets.begin()->empty();
+  return !are_under_one_secret;
 }
 
 bool chooses_records(const std::string& option) {
@@ -108,22 +147,21 @@ bool chooses_records(const std::string& option) {
 bool may_share_records(const DataIdentity& test, const TrainedData& trained) {
   if (test.kind == DataKind::generated) return false;
   const bool has_name = trained.names.contains(test.name);
-  const bool has_mark =
-      std::ranges::any_of(test.test_marks, [&](const auto& mark) { return trained.marks.contains(mark); });
+  const bool has_mark = shares_any(test.test_marks, trained.marks);
   if (!has_name && !has_mark) return false;
   const bool is_set_aside = test.kind == DataKind::published && has_name &&
                             trained.set_aside == std::set<std::string>{test.set_aside};
   return !is_set_aside;
 }
 
-std::string why_no_test_set(const std::string& id, const DataIdentity& test, const TrainedData& trained,
+std::string why_no_test_set(const std::string& name, const DataIdentity& test, const TrainedData& trained,
                             const std::string& where) {
   const auto names = join({trained.names.begin(), trained.names.end()}, " = ");
   return fmt::format(
-      "the ood_test '{}' is {}, and {} trains on {}: the same data, by {}. Its records may be private ones "
+      "{} is {}, and {} trains on {}: the same data, by {}. Its records may be private ones "
       "of that training, and their accuracy is printed without noise. Name test data of which no record is "
       "trained on; other data of the same name need another name.",
-      id, test.name, where, names == test.name ? "it" : names,
+      name, test.name, where, names == test.name ? "it" : names,
       trained.names.contains(test.name) ? "their name" : "what the files contain");
 }
 

@@ -19,17 +19,20 @@
 // may be for validation or test in the other, and records cannot be matched.
 //
 // Marks are under a secret of this user and are compared among this user's alone. Of files that
-// were not here when a spec was read, and without the secret, the name decides alone.
+// were not here when a spec was read, and without the secret, the name decides alone: whether they
+// are the same data as others is then not known (may_be_same()).
 #pragma once
 
 #include <set>
 #include <string>
 
 #include "datasets/facts.h"
+#include "harness/base/describe.h"
 
 namespace hyfreedp::datasets {
 
 enum class DataKind { generated, published, own };
+BOOST_DESCRIBE_ENUM(DataKind, generated, published, own)
 
 struct DataIdentity {
   std::string name;
@@ -38,7 +41,10 @@ struct DataIdentity {
   std::string division = {};              // how the records are divided into splits
   std::string set_aside = {};             // how test records are set aside from the others
   DataKind kind = DataKind::own;
+  // A mark of the secret that the marks are under; empty where not all marks of such data are here.
+  std::string secret = {};
 };
+BOOST_DESCRIBE_STRUCT(DataIdentity, (), (name, marks, test_marks, division, set_aside, kind, secret))
 
 // Of a dataset with resolved options. An unknown dataset is known by its name.
 DataIdentity identity_of(const std::string& dataset, const json::object& options);
@@ -49,13 +55,22 @@ bool chooses_records(const std::string& option);
 
 // What was trained on: one or several that are the same data.
 struct TrainedData {
-  std::set<std::string> names, marks, divisions, set_aside;
+  std::set<std::string> names, marks, divisions, set_aside, secrets;
+  std::set<DataKind> kinds;
+
+  void add(const DataIdentity& data);
+  void add(const TrainedData& other);
+  bool is_same(const DataIdentity& data) const;
 };
+// Whether data that share neither name nor mark may be the same data all the same, since marks that
+// would show it are missing, or are of two users.
+bool may_be_same(const TrainedData& one, const TrainedData& other);
 // Whether the test split of `test` may have records that were trained on. It has none where it is
 // other data, or the test split that its publisher set aside from what was trained on.
 bool may_share_records(const DataIdentity& test, const TrainedData& trained);
-// The sentence that refuses the `ood_test` called `id` then. `where` such training is: "this spec".
-std::string why_no_test_set(const std::string& id, const DataIdentity& test, const TrainedData& trained,
+// The sentence that refuses a test set then: `name` is "the ood_test 'shifted'", `where` such
+// training is "this spec".
+std::string why_no_test_set(const std::string& name, const DataIdentity& test, const TrainedData& trained,
                             const std::string& where);
 
 }  // namespace hyfreedp::datasets

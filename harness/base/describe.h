@@ -21,6 +21,7 @@
 //   described struct                an object of its members
 //   std::optional                   null where it is empty
 //   std::vector, std::map by name   a list, an object
+//   std::set of text                a list, sorted
 //   json::value, object, array      as it is
 //   a type with `to_json() const` and `static Result<T> from_json(json, where)`: what these say
 //
@@ -42,6 +43,7 @@
 #include <concepts>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -198,7 +200,7 @@ auto as_json(const T& value) {
     json::object object;
     add_members(value, object);
     return object;
-  } else if constexpr (kIsVector<T>) {
+  } else if constexpr (kIsVector<T> || std::same_as<T, std::set<std::string>>) {
     json::array array;
     for (const auto& element : value) array.emplace_back(as_json(element));
     return array;
@@ -290,6 +292,10 @@ Result<T> from_json(const json::value& value, const std::string& where) {
       target.push_back(std::move(*read));
     }
     return target;
+  } else if constexpr (std::same_as<T, std::set<std::string>>) {
+    auto read = from_json<std::vector<std::string>>(value, where);
+    if (!read) return read.error();
+    return T(read->begin(), read->end());
   } else if constexpr (kIsMap<T>) {
     if (!value.is_object()) return wrong_type(where, "an object", value);
     T target;

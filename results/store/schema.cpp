@@ -271,9 +271,18 @@ constexpr const char* kVersion8 = R"sql(
 ALTER TABLE studies ADD COLUMN code TEXT NOT NULL DEFAULT '';
 )sql";
 
+// What identified the data of the specs that were run (datasets/same_data.h).
+constexpr const char* kVersion9 = R"sql(
+CREATE TABLE data (
+  dataset  TEXT NOT NULL,
+  identity TEXT NOT NULL,
+  PRIMARY KEY (dataset, identity)
+) STRICT, WITHOUT ROWID;
+)sql";
+
 // Entry i brings version i to version i + 1.
-constexpr std::array<const char*, kSchemaVersion> kMigrations = {kVersion1, kVersion2, kVersion3, kVersion4,
-                                                                 kVersion5, kVersion6, kVersion7, kVersion8};
+constexpr std::array<const char*, kSchemaVersion> kMigrations = {
+    kVersion1, kVersion2, kVersion3, kVersion4, kVersion5, kVersion6, kVersion7, kVersion8, kVersion9};
 
 void apply(SQLite::Database& database, int version) {
   SQLite::Transaction transaction(database);

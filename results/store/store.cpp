@@ -197,6 +197,18 @@ Result<void> Store::write_together(const std::function<Result<void>()>& body) {
   return state_->write_together(body);
 }
 
+Result<void> Store::put_data(const std::string& dataset, const json::object& identity) {
+  return state_->guarded([&]() -> Result<void> {
+    State::Change change(*state_);
+    SQLite::Statement insert(state_->database,
+                             "INSERT OR IGNORE INTO data (dataset, identity) VALUES (?, ?)");
+    BoundRow(insert) << dataset << canonical_json(identity);
+    insert.exec();
+    change.commit();
+    return {};
+  });
+}
+
 Result<void> Store::put_note(const StudyNote& note) {
   return state_->guarded([&]() -> Result<void> {
     auto& database = state_->database;

@@ -29,7 +29,7 @@
 
 namespace hyfreedp::results {
 
-inline constexpr int kSchemaVersion = 8;
+inline constexpr int kSchemaVersion = 9;
 
 struct SpecRecord {
   std::string name;  // "quick"
@@ -164,6 +164,9 @@ class Store {
   // of it is durable, and no other process sees it, before this returns. An error is the body's, or
   // why it could not be written.
   Result<void> write_together(const std::function<Result<void>()>& body);
+  // What a dataset, by its text, was identified by when a spec that names it was run
+  // (datasets/same_data.h). What is there stays: files, links and secrets may be gone later.
+  Result<void> put_data(const std::string& dataset, const json::object& identity);
   // Replaces what was noted about the study. It stays with the study's id, so that a study that
   // --replace leaves as it was keeps it, and one of a new release (--fresh) has none.
   Result<void> put_note(const StudyNote& note);
@@ -184,6 +187,8 @@ class Store {
   Result<std::optional<StudyRecord>> study(const std::string& id) const;
   // Of the answers that the spec's studies have, those aside that were cancelled or not needed.
   Result<std::vector<RowCode>> row_codes(const std::string& spec) const;
+  // By the dataset's text, all that was put.
+  Result<std::map<std::string, std::vector<json::object>>> data() const;
   // By study; those about which something was noted.
   Result<std::map<std::string, StudyNote>> notes() const;
   // Released and test metrics; confidential ones only if `confidential`.

@@ -26,6 +26,21 @@ Result<std::map<std::string, StudyNote>> Store::notes() const {
   });
 }
 
+Result<std::map<std::string, std::vector<json::object>>> Store::data() const {
+  return state_->guarded([&]() -> Result<std::map<std::string, std::vector<json::object>>> {
+    std::map<std::string, std::vector<json::object>> found;
+    SQLite::Statement select(state_->database,
+                             "SELECT dataset, identity FROM data ORDER BY dataset, identity");
+    while (select.executeStep()) {
+      Columns columns(select, state_->path);
+      const auto dataset = columns.text();
+      found[dataset].push_back(columns.object());
+      if (auto outcome = columns.outcome(); !outcome) return outcome.error();
+    }
+    return found;
+  });
+}
+
 Result<std::vector<SpecRecord>> Store::specs() const {
   return state_->guarded([&]() -> Result<std::vector<SpecRecord>> {
     std::vector<SpecRecord> found;

@@ -43,11 +43,13 @@ struct Basket {
   json::object more;
   Own own;
   bool full = false;
+  std::set<std::string> marks;
 
-  static constexpr std::array kLeftOut = {"lid", "group", "shapes"};
+  static constexpr std::array kLeftOut = {"lid", "group", "shapes", "marks"};
   static constexpr std::array kInlined = {"outline"};
 };
-BOOST_DESCRIBE_STRUCT(Basket, (), (id, fruit, weight, lid, group, shapes, prices, outline, more, own, full))
+BOOST_DESCRIBE_STRUCT(Basket, (),
+                      (id, fruit, weight, lid, group, shapes, prices, outline, more, own, full, marks))
 
 struct Lenient {
   std::int64_t count = 7;
@@ -80,10 +82,11 @@ TEST(Describe, AStructIsWrittenByItsMembers) {
   all.shapes = {{4, 2}};
   all.prices = {{"x", 0.25}};
   all.more = {{"any", nullptr}};
+  all.marks = {"n", "m"};
   const auto written = canonical_json(as_json(all));
   EXPECT_EQ(written,
             R"({"fruit":"red-apple","full":false,"group":"rare","id":"b","lid":{"shape_area":1.0,"sides":1},)"
-            R"("more":{"any":null},"own":"own 0","prices":{"x":0.25},"shape_area":0.5,)"
+            R"("marks":["m","n"],"more":{"any":null},"own":"own 0","prices":{"x":0.25},"shape_area":0.5,)"
             R"("shapes":[{"shape_area":2.0,"sides":4}],"sides":3,"weight":"inf"})");
 }
 
@@ -100,6 +103,7 @@ TEST(Describe, WhatWasWrittenIsReadBack) {
   all.outline = {9, 8};
   all.more = {{"any", json::array{1}}};
   all.full = true;
+  all.marks = {"b", "a"};
   const auto back = from_json<Basket>(as_json(all), "basket");
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(back->own.value, 5);  // what its own function made of "own 0"

@@ -331,8 +331,30 @@ TEST(Cancel, ASelectionIsRetriedWhileItsDrawsAreThere) {
   EXPECT_FALSE(std::filesystem::exists(world.out().draw_key("ended")));
 }
 
-// When every row has its answer the key of the draws is deleted, and with it the way back.
-TEST(Cancel, WithoutItsDrawsASpecIsNotRetried) {
+// Also where every other row has its answer: the key of the draws stays as long as a row that draws
+// is cancelled.
+TEST(Cancel, ASelectionIsRetriedAfterTheRestOfItsSpec) {
+  World world;
+  const auto yaml = spec_of(kSelection + kThreeRows, "");
+  FakeExecutor stopped;
+  world.run(yaml, stopped, [] { return true; });
+  ASSERT_TRUE(carry_out(world.store(), world.out(), {.studies = {study_of(world, "d").id}}));
+  for (int times = 0; times < 2; ++times) {
+    FakeExecutor rest;
+    EXPECT_THAT(world.run(yaml, rest).failed, SizeIs(1)) << "the cancelled one";
+    EXPECT_TRUE(std::filesystem::exists(world.out().draw_key("ended")));
+  }
+  const auto cost = odometer(world);
+  retry(world, "d");
+  FakeExecutor again;
+  EXPECT_THAT(world.run(yaml, again).failed, IsEmpty());
+  EXPECT_EQ(study_of(world, "d").state, results::StudyState::concluded);
+  EXPECT_NEAR(odometer(world), cost, 1e-9);
+  EXPECT_FALSE(std::filesystem::exists(world.out().draw_key("ended")));
+}
+
+// Once the key is deleted, rows that do not draw can still be opened again.
+TEST(Cancel, WithoutTheDrawsOfItsSpecOnlyARowThatDrawsIsNotRetried) {
   World world;
   const auto yaml = spec_of(kSelection + kThreeRows, "");
   FakeExecutor stopped;
@@ -342,10 +364,14 @@ TEST(Cancel, WithoutItsDrawsASpecIsNotRetried) {
   world.run(yaml, rest);
   EXPECT_FALSE(std::filesystem::exists(world.out().draw_key("ended")));
   const auto spec = world.store().spec("ended").value().value();
-  const auto opened = reopen(world.store(), world.out(), spec, {study_of(world, "a")});
-  ASSERT_FALSE(opened);
-  EXPECT_THAT(opened.error().message, HasSubstr("key of this spec's draws is gone"));
-  EXPECT_TRUE(results::is_cancelled(study_of(world, "a")));
+  const auto refused = reopen(world.store(), world.out(), spec, {study_of(world, "d")});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("key of this spec's draws is gone"));
+  retry(world, "a");
+  FakeExecutor again;
+  EXPECT_THAT(world.run(yaml, again).failed, IsEmpty());
+  EXPECT_THAT(again.submitted, SizeIs(1));
+  EXPECT_EQ(study_of(world, "a").state, results::StudyState::concluded);
 }
 
 // Nothing is drawn here; the keys of its runs stay for `retry`, though every row has its answer.

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "harness/runner/execute/budget.h"
 #include "harness/runner/odometer/odometer.h"
+#include "harness/runner/odometer/release.h"
 #include "harness/runner/odometer/test_sets.h"
 #include "tests/datasets/scratch.h"
 #include "tests/runner/fake_world.h"
@@ -89,16 +91,87 @@ TEST_F(TestData, OfTheRecordsOfAnEarlierRunAreRefusedAndTheOtherWayRound) {
     EXPECT_TRUE(is_taken(world, first));
     const auto refused = is_taken(world, second);
     ASSERT_FALSE(refused);
-    EXPECT_THAT(refused.error().message, HasSubstr("the same data, by what the files contain"));
-    EXPECT_TRUE(is_taken(world, spec_of("free", panel("one", "others.csv", "more.csv"))));
-    // A run that an earlier version made.
+    EXPECT_THAT(
+        refused.error().message,
+        AllOf(HasSubstr("the same data, by what the files contain"),
+              HasSubstr(second == tests ? "'shifted' of this spec is table-file (all), and an earlier "
+                                          "run of the folder trains on table-file (people)"
+                                        : "'shifted' of an earlier run of the folder is table-file "
+                                          "(all), and this spec trains on table-file (people)")));
+    const auto free = spec_of("free", panel("one", "others.csv", "more.csv"));
+    EXPECT_TRUE(is_taken(world, free));
+    // A run that an earlier version made concerns its own data alone.
     world.run(second, executor);
+    EXPECT_TRUE(is_taken(world, free));
+    EXPECT_FALSE(is_taken(world, spec_of("again", panel("one", "people"))));
     bool was_tested_on = false;
     for (const auto& one : odometer_of(world.store(), world.out()).value().data) {
       was_tested_on = was_tested_on || (one.was_tested_on && one.is_lower_bound());
     }
     EXPECT_TRUE(was_tested_on);
   }
+}
+
+// What identified the data of a run is recorded, and not only computed when it is read.
+class RecordedData : public TestData {
+ protected:
+  // Two names of the same records, one of them a link.
+  RecordedData() {
+    std::filesystem::create_directories(at("elsewhere"));
+    std::filesystem::create_symlink("people", at("linked"));
+    FakeExecutor executor;
+    world_.run(spec_of("one", panel("one", "linked")), executor);
+    world_.run(spec_of("two", panel("two", "all.csv")), executor);
+  }
+  std::vector<std::string> titles() {
+    std::vector<std::string> all;
+    for (const auto& one : read().data) all.push_back(one.title());
+    return all;
+  }
+  Odometer read() { return odometer_of(world_.store(), world_.out()).value(); }
+};
+
+TEST_F(RecordedData, IsTheSameThoughLinksMarksAndTheSecretAreGone) {
+  const std::vector<std::string> one_set{"table-file (all) = table-file (people)"};
+  ASSERT_EQ(titles(), one_set);
+  ASSERT_TRUE(remove_folder(at("state/hyfreedp/content")));
+  EXPECT_EQ(titles(), one_set);
+  ASSERT_TRUE(remove_folder(at("state")));
+  EXPECT_EQ(titles(), one_set);
+  std::filesystem::remove(at("linked"));
+  std::filesystem::remove(at("all.csv"));
+  EXPECT_THAT(titles(), testing::SizeIs(1));
+  EXPECT_TRUE(read().may_be(read().data.at(0)).empty());
+}
+
+TEST_F(RecordedData, MayBeTheSameWhereMarksAreMissing) {
+  // As an earlier version left the folder.
+  const auto store = results::Store::in_memory().value();
+  for (const auto& run : world_.store().trials().value()) ASSERT_TRUE(store->put_trial(run, {}, {}));
+  EXPECT_THAT(odometer_of(*store, world_.out())->data, testing::SizeIs(1)) << "computed from what is there";
+  ASSERT_TRUE(remove_folder(at("state/hyfreedp/content")));
+  const auto apart = odometer_of(*store, world_.out()).value();
+  ASSERT_THAT(apart.data, testing::SizeIs(2));
+  EXPECT_THAT(apart.may_be(apart.data.at(0)), testing::ElementsAre("table-file (people)"));
+  EXPECT_THAT(apart.may_be(apart.data.at(1)), testing::ElementsAre("table-file (all)"));
+  auto budget = Budget::open(*store, world_.out(), Cap{1000, 1e-3}).value();
+  const auto spec = world_.read(spec_of("three", panel("three", "others.csv")));
+  const auto refused = budget.reserve(plan_release(spec).value());
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message,
+              AllOf(HasSubstr("whether it is the same data as table-file (all), table-file (people) is not "
+                              "known"),
+                    HasSubstr("no limit can be guaranteed")));
+}
+
+TEST_F(RecordedData, OfAnotherUserMayBeTheSame) {
+  const datasets::ScopedVariable other{"XDG_STATE_HOME", at("other-state")};
+  FakeExecutor executor;
+  world_.run(spec_of("three", panel("three", "others.csv")), executor);
+  const auto odometer = read();
+  ASSERT_THAT(odometer.data, testing::SizeIs(2));
+  EXPECT_THAT(odometer.may_be(odometer.data.at(0)), testing::SizeIs(1));
+  EXPECT_THAT(odometer.may_be(odometer.data.at(1)), testing::SizeIs(1));
 }
 
 }  // namespace

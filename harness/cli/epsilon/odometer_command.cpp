@@ -78,8 +78,11 @@ struct Line {
   double delta = 0;
   // Something that may have been released is not in the reading: its epsilons are lower bounds.
   bool is_incomplete = false;
-  runner::OdometerReading reading;
+  std::set<std::string> may_be = {};  // other data that may be the same (Odometer::may_be)
+  runner::OdometerReading reading = {};
 };
+
+std::string text_of(const std::set<std::string>& names) { return join({names.begin(), names.end()}, ", "); }
 
 std::string what_has_no_epsilon(const Spending& spending) {
   std::vector<std::string> parts;
@@ -96,7 +99,8 @@ std::string epsilon_and_delta(const Line& line) {
                      line.split.empty() ? "" : " (" + line.split + " alone)");
 }
 
-std::vector<std::string> remarks(const Spending& spending) {
+std::vector<std::string> remarks(const Line& line) {
+  const auto& spending = *line.spending;
   std::vector<std::string> notes;
   if (spending.is_infinite()) {
     notes.push_back("epsilon infinite: " + what_has_no_epsilon(spending) +
@@ -132,6 +136,13 @@ std::vector<std::string> remarks(const Spending& spending) {
         "private "
         "records: the ε above is a lower bound");
   }
+  if (!line.may_be.empty()) {
+    notes.push_back(
+        "whether this is the same data as " + text_of(line.may_be) +
+        " is not known: marks of the files or of their records are missing, because they were not "
+        "here when a spec was read, because an earlier version ran it, or because the secret of the "
+        "marks is lost or another user's; the ε above is a lower bound");
+  }
   return notes;
 }
 
@@ -158,7 +169,7 @@ void print_details(const Line& line, bool confidential, std::ostream& out) {
     out << "  tables               " << tables_text(spending) << " (largest row)\n";
   if (confidential) out << fmt::format("  runs                 {}\n", spending.runs);
   out << "  neighbours           add or remove one record\n";
-  for (const auto& note : remarks(spending)) out << "  - " << note << '\n';
+  for (const auto& note : remarks(line)) out << "  - " << note << '\n';
   if (!total.note.empty()) out << "  - " << total.note << '\n';
 }
 
@@ -173,6 +184,7 @@ void print_line(const Line& line, std::ostream& out) {
   if (spending.has_unknown_selection) text += ", runs of unknown private selections left out";
   if (spending.is_unmatched()) text += ", since runs divided the data in ways that cannot be matched";
   if (spending.was_tested_on) text += ", since a run tested on this data without noise (ood_test)";
+  if (!line.may_be.empty()) text += ", since it may be the same data as " + text_of(line.may_be);
   if (spending.reproducible_noise) text += " (reproducible noise: not a private release)";
   const char* indent = "";
   for (const auto& part : results::wrap(spending.title() + ": " + text, kLineWidth)) {
@@ -195,7 +207,7 @@ json::object to_json(const Line& line, bool confidential) {
   json::object tables;
   for (const auto& [spec, epsilon] : spending.tables) tables[spec] = number(epsilon);
   json::array notes;
-  for (const auto& note : remarks(spending)) notes.emplace_back(note);
+  for (const auto& note : remarks(line)) notes.emplace_back(note);
   // The whole odometer first: a reader that looks at "epsilon" alone must not take the private part
   // for it.
   object["private_epsilon"] = object.contains("epsilon") ? object.at("epsilon") : json::value(nullptr);
@@ -243,7 +255,8 @@ Result<std::vector<Line>> read(const runner::Odometer& odometer, const std::vect
     Line line{.spending = spending,
               .split = request.split,
               .delta = request.delta.value_or(runner::default_delta(*spending)),
-              .is_incomplete = spending->is_lower_bound() || !odometer.unreadable.empty()};
+              .may_be = odometer.may_be(*spending)};
+    line.is_incomplete = spending->is_lower_bound() || !line.may_be.empty() || !odometer.unreadable.empty();
     const auto split = request.split.empty() ? std::nullopt : std::optional(request.split);
     auto reading = runner::read_odometer(*spending, line.delta, split);
     if (!reading) return reading.error();

@@ -86,7 +86,7 @@ Result<RunReport> Coordinator::run(const Spec& spec, const std::function<bool()>
   const bool complete = !report_.stopped && !report_.halt && !report_.refused &&
                         !report_.failed_unexpectedly() && report_.left_open == 0 && report_.held == 0;
   if (complete && draw_key_) {
-    if (auto forgotten = forget_draws(store_, out_, spec.content.name); !forgotten) return forgotten.error();
+    if (auto forgotten = forget_draws(store_, out_, spec); !forgotten) return forgotten.error();
   }
   if (complete) {
     if (auto deleted = delete_abandoned_keys(store_, out_, book_); !deleted) return deleted.error();

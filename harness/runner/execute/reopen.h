@@ -11,7 +11,7 @@ namespace hyfreedp::runner {
 
 // Opens these studies of `spec`, all of which can be retried (why_not_retried), for the next run.
 // The caller holds the folder's lock. An error, and nothing is changed, where that run could not go
-// on: the key of the spec's draws is gone, and some method of the spec draws.
+// on: the key of the spec's draws is gone, and one of the studies draws.
 Result<void> reopen(results::Store& store, const OutFolder& out, const results::SpecRecord& spec,
                     const std::vector<results::StudyRecord>& studies);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
+#include <iterator>
 
 #include "harness/base/files.h"
 #include "harness/random/key_file.h"
@@ -34,9 +35,14 @@ Result<std::optional<std::string>> hide_draws(const results::Store& store, const
   const std::string path = out.draw_key(name);
   // A run killed between its last row and the deletion of its key leaves the key behind.
   if (complete) {
-    if (auto forgotten = forget_draws(store, out, name); !forgotten) return forgotten.error();
+    if (auto forgotten = forget_draws(store, out, spec); !forgotten) return forgotten.error();
     return std::optional<std::string>{};
   }
+  std::vector<PlannedStudy> open;
+  std::ranges::copy_if(planned, std::back_inserter(open), [&](const PlannedStudy& study) {
+    const auto found = recorded.find(study.id);
+    return found == recorded.end() || !results::is_answered(found->second);
+  });
   const bool was_begun = std::ranges::any_of(planned, [&](const PlannedStudy& study) {
     const auto found = recorded.find(study.id);
     return found != recorded.end() && !results::is_answered(found->second);
@@ -44,7 +50,7 @@ Result<std::optional<std::string>> hide_draws(const results::Store& store, const
   const auto lost = has_lost_its_draws(out, name, spec.hash());
   if (!lost) return lost.error();
   const bool is_gone = *lost || (was_begun && !std::filesystem::exists(path));
-  if (is_gone && draws_anything(planned)) {
+  if (is_gone && draws_anything(open)) {
     return error(fmt::format(
         "{}: the key of this spec's draws is gone, so its open rows cannot go on: other draws would release "
         "the same data a "
@@ -65,9 +71,19 @@ Result<void> show_draws(const OutFolder& out, std::vector<PlannedStudy>& planned
   return {};
 }
 
-Result<void> forget_draws(const results::Store& store, const OutFolder& out, const std::string& spec) {
-  if (auto written = write_release_record(store, out, spec, true); !written) return written;
-  return random::delete_key(out.draw_key(spec));
+Result<void> forget_draws(const results::Store& store, const OutFolder& out, const Spec& spec) {
+  const auto& name = spec.content.name;
+  const auto planned = plan_release(spec);
+  if (!planned) return planned.error();
+  std::vector<PlannedStudy> cancelled;
+  for (const auto& study : *planned) {
+    const auto recorded = store.study(study.id);
+    if (!recorded) return recorded.error();
+    if (*recorded && results::is_cancelled(**recorded)) cancelled.push_back(study);
+  }
+  if (draws_anything(cancelled)) return {};
+  if (auto written = write_release_record(store, out, name, true); !written) return written;
+  return random::delete_key(out.draw_key(name));
 }
 
 Result<void> delete_abandoned_keys(const results::Store& store, const OutFolder& out, TrialBook& book) {

@@ -19,7 +19,7 @@ namespace hyfreedp::runner {
 // is open. It is made once a release: a second one would draw other runs, and release the same data
 // again. Gives the studies what they draw from, and returns the key's file; nothing where all have
 // an answer in `recorded` (by study id). An error where the key is gone and studies that draw are
-// open.
+// open; without any, the others need none of what was drawn.
 Result<std::optional<std::string>> hide_draws(const results::Store& store, const OutFolder& out,
                                               std::vector<PlannedStudy>& planned, const Spec& spec,
                                               const std::map<std::string, results::StudyRecord>& recorded);
@@ -28,9 +28,10 @@ Result<std::optional<std::string>> hide_draws(const results::Store& store, const
 // the key: their runs are those that will be asked for. Nothing is made.
 Result<void> show_draws(const OutFolder& out, std::vector<PlannedStudy>& planned, const std::string& spec);
 
-// Completes the spec's release record, which says from then on what came of the draws, and deletes
-// their key.
-Result<void> forget_draws(const results::Store& store, const OutFolder& out, const std::string& spec);
+// Once all studies have an answer: completes the spec's release record, which says from then on
+// what came of the draws, and deletes their key; not while a study that draws is cancelled, with
+// which `retry` may go on.
+Result<void> forget_draws(const results::Store& store, const OutFolder& out, const Spec& spec);
 
 // What --fresh and --replace gave up leaves its keys behind: a trial does not say which spec wanted
 // it, and an edited spec may go on with it. Once every row of the folder is there, no key has a use

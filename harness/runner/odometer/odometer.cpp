@@ -12,6 +12,7 @@
 #include "datasets/facts.h"
 #include "harness/base/text.h"
 #include "harness/mechanism/releases.h"
+#include "harness/random/partition.h"
 #include "harness/runner/odometer/charge.h"
 #include "results/store/states.h"
 
@@ -346,12 +347,14 @@ class Composer {
   // compared with it.
   std::vector<std::string> runs_like(const EventTally& booked, const trial::Named& dataset) const {
     std::vector<std::string> ids;
-    const auto& wanted = odometer_.identity(dataset);
+    const auto wanted = odometer_.trained_data(dataset);
     for (const auto& [id, run] : runs_) {
       if (!run.may_be_selected() || is_listed(id) || selected_.contains(id)) continue;
       const auto planned = run.planned();
       if (!planned.contains(booked) || !booked.contains(planned)) continue;
-      if (datasets::is_same_data(odometer_.identity(run.config.dataset), wanted)) ids.push_back(id);
+      const auto& known = odometer_.identities(run.config.dataset);
+      if (std::ranges::any_of(known, [&](const auto& data) { return wanted.is_same(data); }))
+        ids.push_back(id);
     }
     return ids;
   }
@@ -439,19 +442,41 @@ class Composer {
 
 }  // namespace
 
-const datasets::DataIdentity& Odometer::identity(const trial::Named& dataset) {
-  auto [place, is_new] = known.try_emplace(canonical_json(as_json(dataset)));
-  if (is_new) place->second = datasets::identity_of(dataset.name, dataset.options);
+std::string data_text(const trial::Named& dataset) {
+  return canonical_json(as_json(trial::Named{dataset.name, random::without_part(dataset.options)}));
+}
+
+const std::vector<datasets::DataIdentity>& Odometer::identities(const trial::Named& dataset) {
+  auto text = data_text(dataset);
+  auto [place, is_new] = known.try_emplace(std::move(text));
+  if (is_new) {
+    if (const auto before = recorded.find(place->first); before != recorded.end())
+      place->second = before->second;
+    place->second.push_back(datasets::identity_of(dataset.name, dataset.options));
+  }
   return place->second;
 }
 
+// What is there now may have lost its files. It adds its name and its marks to what was recorded,
+// and says nothing of how the records were divided.
+datasets::TrainedData Odometer::trained_data(const trial::Named& dataset) {
+  const auto& all = identities(dataset);
+  datasets::TrainedData trained;
+  for (std::size_t i = 0; i + 1 < all.size(); ++i) trained.add(all[i]);
+  const auto& now = all.back();
+  if (all.size() == 1) {
+    trained.add(now);
+  } else {
+    trained.names.insert(now.name);
+    trained.marks.insert(now.marks.begin(), now.marks.end());
+  }
+  return trained;
+}
+
 Spending& Odometer::of(const trial::Named& dataset) {
-  const auto& asked = identity(dataset);
+  const auto& asked = identities(dataset);
   Spending wanted{.datasets = {dataset.name},
-                  .data = {.names = {asked.name},
-                           .marks = asked.marks,
-                           .divisions = {asked.division},
-                           .set_aside = {asked.set_aside}},
+                  .data = trained_data(dataset),
                   .is_public = datasets::training_split_is_public(dataset.name, dataset.options)};
   if (const auto* facts = facts_of(dataset.name)) {
     const auto sizes = datasets::sizes(*facts, dataset.options);
@@ -459,8 +484,7 @@ Spending& Odometer::of(const trial::Named& dataset) {
     wanted.validation_records = sizes.private_validation;
   }
   const auto is_same = [&](const Spending& one) {
-    return one.data.names.contains(asked.name) ||
-           std::ranges::any_of(asked.marks, [&](const auto& mark) { return one.data.marks.contains(mark); });
+    return std::ranges::any_of(asked, [&](const auto& identity) { return one.data.is_same(identity); });
   };
   auto place = std::ranges::find_if(data, is_same);
   if (place != data.end()) {
@@ -483,6 +507,31 @@ const Spending* Odometer::find(const std::string& name) const {
   return found == data.end() ? nullptr : &*found;
 }
 
+std::set<std::string> Odometer::may_be(const Spending& spending) const {
+  std::set<std::string> titles;
+  if (spending.is_public) return titles;
+  for (const auto& other : data) {
+    if (other.title() != spending.title() && !other.is_public &&
+        datasets::may_be_same(spending.data, other.data))
+      titles.insert(other.title());
+  }
+  return titles;
+}
+
+Result<void> record_data(results::Store& store, const spec::Spec& spec) {
+  std::map<std::string, trial::Named> named;
+  for (const auto& panel : spec.panels) {
+    named.emplace(data_text(panel.dataset), panel.dataset);
+    for (const auto& test : panel.ood_test) named.emplace(data_text(test.dataset), test.dataset);
+  }
+  for (const auto& [text, dataset] : named) {
+    const auto identity = datasets::identity_of(dataset.name, dataset.options);
+    if (identity.kind == datasets::DataKind::generated) continue;
+    if (auto put = store.put_data(text, as_json(identity)); !put) return put;
+  }
+  return {};
+}
+
 std::optional<trial::Named> booked_dataset(const json::object& composition) {
   const auto* dataset = composition.if_contains("dataset");
   if (const auto* unlisted = composition.if_contains("unlisted");
@@ -499,6 +548,15 @@ std::optional<trial::Named> booked_dataset(const json::object& composition) {
 Result<Odometer> odometer_of(const results::Store& store, const OutFolder& out,
                              const OdometerOptions& options) {
   Odometer odometer;
+  const auto recorded = store.data();
+  if (!recorded) return recorded.error();
+  for (const auto& [text, all] : *recorded) {
+    for (const auto& one : all) {
+      auto identity = from_json<datasets::DataIdentity>(one, "the database's data");
+      if (!identity) return identity.error();
+      odometer.recorded[text].push_back(std::move(*identity));
+    }
+  }
   const auto runs = all_runs(store, out, odometer.unreadable);
   if (!runs) return runs.error();
   const auto studies = StudyReader(store).read();
@@ -508,10 +566,13 @@ Result<Odometer> odometer_of(const results::Store& store, const OutFolder& out,
   }
   Composer(odometer, *runs, *studies, options).compose();
   for (const auto& [text, test] : odometer.tested) {
-    const auto identity = odometer.identity(test.dataset);
+    const auto& tests = odometer.identities(test.dataset);
     for (auto& spending : odometer.data) {
-      spending.was_tested_on = spending.was_tested_on ||
-                               (!spending.is_public && datasets::may_share_records(identity, spending.data));
+      if (spending.is_public) continue;
+      spending.was_tested_on =
+          spending.was_tested_on || std::ranges::any_of(tests, [&](const auto& identity) {
+            return datasets::may_share_records(identity, spending.data);
+          });
     }
   }
   return odometer;

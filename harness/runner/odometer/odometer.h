@@ -15,7 +15,8 @@
 //   Same data     Datasets are the same data where they share a name or a mark of their files
 //                 (datasets/same_data.h), whatever their options: these choose how a record is
 //                 represented, or fewer records. Generated ones are the same data where they have
-//                 the same options.
+//                 the same options. What identifies data is recorded when a spec is run, because
+//                 files, links and the secret of the marks may be gone later.
 //   Splits        One record lies in one split, so disjoint splits compose in parallel: the
 //                 odometer shows the largest. Within a split everything composes in sequence. Where
 //                 runs did not divide the data alike (datasets/same_data.h), or into splits of
@@ -33,7 +34,9 @@
 //                 these released. Where runs did not divide the data alike, a test record of one
 //                 may be a private one of another, and its accuracy was printed without noise. It
 //                 is then no upper bound, and `hyfreedp odometer` says "at least". So it is with an
-//                 `ood_test` of the same data, which earlier versions took.
+//                 `ood_test` of the same data, which earlier versions took, and with a user's own
+//                 files beside other data, where marks that would show that these are the same are
+//                 missing (Odometer::may_be).
 //   No epsilon    Runs without privacy, and un-noised scores (oracle), are on the data all the
 //                 same: they are counted, and the odometer is infinite; the epsilon beside it is
 //                 that of the private part.
@@ -53,6 +56,7 @@
 #include "datasets/same_data.h"
 #include "harness/accounting/accountant.h"
 #include "harness/runner/odometer/out_folder.h"
+#include "harness/spec/spec.h"
 #include "harness/trial/event_tally.h"
 #include "harness/trial/trial_config.h"
 #include "results/store/store.h"
@@ -146,10 +150,25 @@ struct Odometer {
   Spending& of(const trial::Named& dataset);
   const Spending* find(const std::string& name) const;  // by one of its names; null: none
 
-  // Of a dataset; kept, since a name is looked up in the file system.
-  const datasets::DataIdentity& identity(const trial::Named& dataset);
-  std::map<std::string, datasets::DataIdentity> known = {};  // by the dataset's text
+  // The names of other data that may be the same as `spending` is about, since marks that would
+  // show it are missing or are of two users; their readings are then lower bounds.
+  std::set<std::string> may_be(const Spending& spending) const;
+
+  // What a dataset was identified by when specs that name it were run, and is now; the latter
+  // last. Kept, since a name is looked up in the file system.
+  const std::vector<datasets::DataIdentity>& identities(const trial::Named& dataset);
+  const datasets::DataIdentity& identity(const trial::Named& dataset) { return identities(dataset).back(); }
+  // All of these together.
+  datasets::TrainedData trained_data(const trial::Named& dataset);
+  std::map<std::string, std::vector<datasets::DataIdentity>> recorded = {};  // by data_text()
+  std::map<std::string, std::vector<datasets::DataIdentity>> known = {};     // by data_text()
 };
+
+// The text by which the database knows a dataset: without the options that choose a part of it.
+std::string data_text(const trial::Named& dataset);
+// Records what the spec's data and test sets are identified by now. To be done before any of its
+// runs begins.
+Result<void> record_data(results::Store& store, const spec::Spec& spec);
 
 Result<Odometer> odometer_of(const results::Store& store, const OutFolder& out,
                              const OdometerOptions& options = {});

@@ -8,6 +8,7 @@
 #include "harness/base/text.h"
 #include "harness/base/version.h"
 #include "harness/runner/odometer/changed_rows.h"
+#include "harness/runner/odometer/odometer.h"
 #include "harness/runner/odometer/release_record.h"
 #include "results/regress/setting_changes.h"
 #include "results/store/records.h"
@@ -195,6 +196,7 @@ Result<void> enter_spec(results::Store& store, const OutFolder& out, Spec& spec,
                                    .version = program_version()};
   const auto recorded = store.spec(record.name);
   if (!recorded) return recorded.error();
+  if (auto known = record_data(store, spec.content); !known) return known;
   if (!*recorded || (**recorded).hash == record.hash || replace || fresh) {
     return store.put_spec(record, replace || fresh);
   }

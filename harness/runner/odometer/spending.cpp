@@ -64,10 +64,7 @@ std::string Spending::title() const { return join({data.names.begin(), data.name
 
 void Spending::add(const Spending& other) {
   datasets.insert(other.datasets.begin(), other.datasets.end());
-  data.names.insert(other.data.names.begin(), other.data.names.end());
-  data.marks.insert(other.data.marks.begin(), other.data.marks.end());
-  data.divisions.insert(other.data.divisions.begin(), other.data.divisions.end());
-  data.set_aside.insert(other.data.set_aside.begin(), other.data.set_aside.end());
+  data.add(other.data);
   is_public = is_public && other.is_public;
   splits_differ = splits_differ || other.splits_differ || is_unmatched() || records != other.records ||
                   validation_records != other.validation_records;

@@ -8,10 +8,11 @@
 
 namespace hyfreedp::runner {
 
-// Holds the spec and all that ever ran in the folder together: what either trains on, unless it is
-// public, and the `ood_test` of either. The error names a test set that may have records of the
-// other (datasets::may_share_records). Single records are not compared, which would tell whether
-// somebody's is among them.
+// Holds the spec's test sets to what earlier runs of the folder trained on, and their test sets to
+// what the spec trains on, unless it is public. The error names a test set that may have records of
+// the training (datasets::may_share_records), and whose it is. Earlier runs are not held to each
+// other: the odometer says "at least" of these. Single records are not compared, which would tell
+// whether somebody's is among them.
 Result<void> check_test_sets(const results::Store& store, const OutFolder& out, const spec::Spec& spec);
 
 }  // namespace hyfreedp::runner

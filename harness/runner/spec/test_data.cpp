@@ -9,12 +9,10 @@ Result<void> check_no_record_is_in_both(const trial::OodTest& test, const trial:
   if (datasets::training_split_is_public(trained.name, trained.options)) return {};
   const auto of_training = datasets::identity_of(trained.name, trained.options);
   const auto of_test = datasets::identity_of(test.dataset.name, test.dataset.options);
-  const datasets::TrainedData data{.names = {of_training.name},
-                                   .marks = of_training.marks,
-                                   .divisions = {of_training.division},
-                                   .set_aside = {of_training.set_aside}};
+  datasets::TrainedData data;
+  data.add(of_training);
   if (!datasets::may_share_records(of_test, data)) return {};
-  return error(datasets::why_no_test_set(test.id, of_test, data, where));
+  return error(datasets::why_no_test_set("the ood_test '" + test.id + "'", of_test, data, where));
 }
 
 }  // namespace hyfreedp::runner

@@ -29,8 +29,6 @@ namespace {
 namespace fs = std::filesystem;
 
 using results::StudyRecord;
-using results::TrialRecord;
-using trial::ChargedAttempt;
 
 constexpr std::size_t kMostShown = 20;  // contradictions
 constexpr std::size_t kMostRows = 5;    // in one of them
@@ -130,6 +128,7 @@ class Merger {
       ++report_.studies;
     }
     if (auto noted = put_notes(); !noted) return noted.error();
+    if (auto known = put_data(); !known) return known.error();
     for (const auto& name : continued_) {
       const auto studies = store_.studies(name);
       if (!studies) return studies.error();
@@ -163,6 +162,19 @@ class Merger {
         tags.insert(other.tags.begin(), other.tags.end());
         note.tags.assign(tags.begin(), tags.end());
         if (auto put = store_.put_note(note); !put) return put;
+      }
+    }
+    return {};
+  }
+
+  Result<void> put_data() {
+    for (std::size_t side = 1; side < sides_.size(); ++side) {
+      const auto there = sides_[side].store->data();
+      if (!there) return there.error();
+      for (const auto& [dataset, identities] : *there) {
+        for (const auto& identity : identities) {
+          if (auto put = store_.put_data(dataset, identity); !put) return put;
+        }
       }
     }
     return {};
