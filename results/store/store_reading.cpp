@@ -156,7 +156,7 @@ Result<std::vector<RowCode>> Store::row_codes(const std::string& spec) const {
         "json_extract(trial.fingerprint, '$.code'), "
         "coalesce(json_extract(trial.fingerprint, '$.worker'), ''), "
         "coalesce(json_extract(trial.config, '$.optimizer.name'), ''), "
-        "coalesce(json_extract(trial.config, '$.controller.name'), '') "
+        "coalesce(json_extract(trial.config, '$.controller.name'), ''), study.failure_kind "
         "FROM studies AS study "
         "JOIN study_trials AS listed ON listed.study = study.id "
         "JOIN trials AS trial ON trial.id = listed.trial "
@@ -179,8 +179,10 @@ Result<std::vector<RowCode>> Store::row_codes(const std::string& spec) const {
       code.worker = columns.text();
       code.optimizer = columns.text();
       code.controller = columns.text();
+      const auto failure_kind = columns.text();
       if (auto outcome = columns.outcome(); !outcome) return in_context(state_->path, outcome.error());
-      found.push_back(std::move(code));
+      // What was lost has no result of any code, and is trained again.
+      if (!may_be_tried_again(failure_kind)) found.push_back(std::move(code));
     }
     return found;
   });

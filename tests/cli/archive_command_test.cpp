@@ -114,13 +114,13 @@ TEST_F(Archive, UnfinishedSpecsAreRefusedUnlessPartial) {
     record.resolved["name"] = "open";
     ASSERT_TRUE(store->put_spec(record));
   }
-  expect_refused(with_places({"open"}), {"5 studies of open are not finished", "--partial"});
+  expect_refused(with_places({"open"}), {"5 cells of open are not finished", "--partial"});
   EXPECT_FALSE(fs::exists(path("archive/open")));
   ASSERT_EQ(run(with_places({"open", "--partial", "--name", "first"})), 0) << err();
   EXPECT_NE(out().find("PARTIAL"), std::string::npos);
-  EXPECT_NE(content("README.md").find("**PARTIAL**: 5 studies"), std::string::npos);
+  EXPECT_NE(content("README.md").find("**PARTIAL**: 5 cells"), std::string::npos);
   EXPECT_EQ(check(), 0) << out();
-  EXPECT_NE(out().find("5 studies are not finished, as the archive states"), std::string::npos);
+  EXPECT_NE(out().find("5 cells are not finished, as the archive states"), std::string::npos);
 }
 
 // A table of losses, of runs that hold no accuracy, which folds its two rows into one. `second`
@@ -173,7 +173,7 @@ TEST_F(Archive, RowsThatAreFoldedAreFinishedByTheTablesMetric) {
   ASSERT_EQ(run(with_places({"losses", "--name", "first"})), 0) << err();
   EXPECT_NE(content("table.md").find("mine, median of 2"), std::string::npos) << content("table.md");
   EXPECT_EQ(check(), 0) << out() << err();
-  EXPECT_NE(out().find("every study is finished"), std::string::npos) << out();
+  EXPECT_NE(out().find("every cell is finished"), std::string::npos) << out();
 }
 
 // The folded row has a value for each seed, since the other candidate has one; a run that is still
@@ -189,11 +189,11 @@ TEST_F(Archive, ARowThatWaitsIsUnfinishedThoughItsGroupHasValues) {
     fs::remove_all(path("out"));
     fs::create_directories(path("out"));
     put_folded(**results::Store::open(path("out/hyfreedp.sqlite"), results::Store::Mode::read_write), ending);
-    expect_refused(with_places({"losses"}), {"1 study of losses is not finished", "--partial"});
+    expect_refused(with_places({"losses"}), {"1 cell of losses is not finished", "--partial"});
   }
   ASSERT_EQ(run(with_places({"losses", "--partial", "--name", "first"})), 0) << err();
   EXPECT_EQ(check(), 0) << out() << err();
-  EXPECT_NE(out().find("1 study is not finished, as the archive states"), std::string::npos) << out();
+  EXPECT_NE(out().find("1 cell is not finished, as the archive states"), std::string::npos) << out();
 }
 
 TEST_F(Archive, BadNamesAreRefused) {
@@ -225,6 +225,11 @@ TEST_F(Archive, AChangedFileIsFound) {
   fs::remove(path("archive/first/accuracy.svg"));
   EXPECT_EQ(check(), 1);
   EXPECT_NE(out().find("accuracy.svg: is missing"), std::string::npos) << out();
+  write_file_atomically(path("elsewhere.md"), content("table.md")).value();
+  fs::remove(path("archive/first/table.md"));
+  fs::create_symlink(path("elsewhere.md"), path("archive/first/table.md"));
+  EXPECT_EQ(check(), 1);
+  EXPECT_NE(out().find("table.md: is a link, not the file"), std::string::npos) << out();
 }
 
 // With new checksums: the tables no longer follow from the slice.

@@ -214,6 +214,10 @@ TEST_F(CalibrateCommand, ATargetThatAnyNoiseMeetsIsSaid) {
   const auto loose = answer(flags("0.02", "1", "1e9", "1e-5"));
   EXPECT_NEAR(at(loose, "noise_multiplier"), 0.01, 1e-9);
   EXPECT_EQ(loose.at("note"), "the smallest noise that is tried already meets the target");
+  // Beside what else is noted.
+  const auto looser = answer(flags("0.1", "100", "1e6", "1e-5"));
+  EXPECT_LT(at(looser, "epsilon"), 6e5);
+  EXPECT_TRUE(looser.at("note").as_string().starts_with("the smallest noise that is tried already meets"));
   EXPECT_FALSE(answer(usual()).contains("note"));
 }
 

@@ -166,7 +166,7 @@ TEST_F(SequentialSeedsOf, AnArchiveRebuildsTheTableAndFindsChangedSeeds) {
   const auto honest = path("archive/first");
   const auto [code, text] = checked(honest);
   EXPECT_EQ(code, 0) << text;
-  EXPECT_THAT(text, AllOf(HasSubstr("every study is finished"),
+  EXPECT_THAT(text, AllOf(HasSubstr("every cell is finished"),
                           HasSubstr("table.md built from the slice is the same, byte for byte")));
   EXPECT_THAT(read_file(honest + "/table.md").value(),
               AllOf(HasSubstr("Seeds: from 3 to 12, until the paired interval of a - b excludes 0"),

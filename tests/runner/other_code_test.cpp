@@ -102,6 +102,21 @@ TEST_F(OtherCode, IsNamedByRowAndPart) {
                         "method fixed-rate); prodigy (the engine, the optimizer prodigy)."));
 }
 
+// It has no result of any code, and the next run trains it again without --retrain.
+TEST_F(OtherCode, IsNotSaidOfARunThatWasLost) {
+  FakeExecutor executor;
+  executor.fate = [](const auto& config) {
+    return config.optimizer.name == "prodigy" ? Fate::kill : Fate::finish;
+  };
+  world_.run(kUnseeded, executor);
+  EXPECT_THAT(changed(), IsEmpty());
+  EXPECT_EQ(other_code_note(world_.store(), "spent", "").value(), "");
+  code_.change("engine");
+  ASSERT_THAT(changed(), ::testing::SizeIs(1));
+  EXPECT_EQ(changed()[0].row, "fixed-rate");
+  EXPECT_EQ(run(kUnseeded), 2U) << "the lost ones";
+}
+
 // Where one of the two programs alone was built, rows are of other code however often they are
 // trained.
 TEST_F(OtherCode, OfAWorkerOfAnotherBuildIsSaidToBe) {

@@ -35,7 +35,7 @@ constexpr const char* kUsage =
     "understated).\n\n";
 
 constexpr std::int64_t kMostLosses = 1000;
-constexpr double kSmallestTried = 0.01 * (1 + 1e-9);  // search_noise goes no lower
+constexpr double kSmallestTried = 0.01 * 1.001;  // search_noise goes no lower; with its tolerance
 
 CommandLine command_line() {
   CommandLine line{.command = "calibrate", .usage = kUsage};
@@ -258,8 +258,9 @@ EpsilonFigure figure_of(const Task& task) {
 
 Result<Calibration> noted_calibration(const Task& task) {
   auto found = calibrated(task);
-  if (found && found->noise_multiplier <= kSmallestTried && found->answer.note.empty()) {
-    found->answer.note = "the smallest noise that is tried already meets the target";
+  if (found && found->noise_multiplier <= kSmallestTried) {
+    auto& note = found->answer.note;
+    note = "the smallest noise that is tried already meets the target" + (note.empty() ? "" : "; " + note);
   }
   return found;
 }

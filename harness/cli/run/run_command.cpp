@@ -132,9 +132,13 @@ Result<void> check_name(const runner::Spec& spec) {
 }
 
 // Marks the rows that --retrain asks for in `spec`, and returns the line that says which these are.
+// `worker`: the path of the program, or empty.
 Result<std::string> choose_retrained(const results::Store& store, runner::Spec& spec,
                                      const RunRequest& request, const std::string& worker) {
-  auto changed = runner::rows_of_other_code(store, spec.content.name, worker);
+  if (const auto other = runner::other_build_text(worker); !other.empty())
+    return error("--retrain: " + other + ".");
+  auto changed = runner::rows_of_other_code(store, spec.content.name,
+                                            worker.empty() ? "" : runner::build_of_worker(worker).worker);
   if (!changed) return changed.error();
   const auto rows = runner::rows_to_retrain(*changed, request.retrain, spec.content);
   if (!rows) return rows.error();
@@ -203,8 +207,7 @@ Result<void> print_forecast(const RunRequest& request, runner::Spec spec, const 
   if (auto apart = runner::check_test_sets(**store, folder, spec.content); !apart) return apart;
   if (!request.retrain.empty()) {
     const auto worker = runner::find_worker();
-    const auto said =
-        choose_retrained(**store, spec, request, worker ? runner::build_of_worker(*worker).worker : "");
+    const auto said = choose_retrained(**store, spec, request, worker ? *worker : "");
     if (!said) return said.error();
     out << *said;
   }
@@ -344,7 +347,7 @@ int run(const RunRequest& request, runner::Spec spec, const runner::Only& only, 
   if (const auto other = runner::other_build_text(*worker); !other.empty())
     err << fmt::format("hyfreedp run: warning: {}.\n", other);
   if (!request.retrain.empty()) {
-    const auto said = choose_retrained(**store, spec, request, runner::build_of_worker(*worker).worker);
+    const auto said = choose_retrained(**store, spec, request, *worker);
     if (!said) return refuse(said.error(), err);
     err << *said;
   }

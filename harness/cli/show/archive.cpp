@@ -48,10 +48,10 @@ Result<void> check_name(const std::string& name) {
 
 // "1 study was", "2 studies were".
 std::string unfinished_text(std::size_t count, const char* one, const char* several) {
-  return counted(static_cast<std::int64_t>(count), "study", "studies") + " " + (count == 1 ? one : several);
+  return counted(static_cast<std::int64_t>(count), "cell") + " " + (count == 1 ? one : several);
 }
 
-// Studies that are planned and have no answer yet, or that the machine lost.
+// Cells of which a seed is planned and has no answer yet, or was lost.
 std::size_t unfinished_cells(const results::TableModel& table) {
   std::size_t count = 0;
   for (const auto& panel : table.panels) {
@@ -213,9 +213,13 @@ class Checker {
   void check_files(const std::map<std::string, std::string>& sums) {
     std::size_t wrong = 0;
     for (const auto& [name, sum] : sums) {
-      const auto content = read_file(folder_ + "/" + name);
-      if (content && sha256_hex(*content) == sum) continue;
-      note(false, name + (content ? ": its checksum differs" : ": is missing"));
+      const auto path = folder_ + "/" + name;
+      const auto content = read_file(path);
+      const bool is_link = fs::is_symlink(fs::path(path));
+      if (content && !is_link && sha256_hex(*content) == sum) continue;
+      note(false, name + (!content  ? ": is missing"
+                          : is_link ? ": is a link, not the file"
+                                    : ": its checksum differs"));
       ++wrong;
     }
     for (const auto& name : files_in(folder_)) {
@@ -250,7 +254,7 @@ class Checker {
     if (!rows) return rows.error();
     const auto unfinished = unfinished_cells(*rows);
     note(unfinished == 0 || bool_or(provenance, "partial", false),
-         unfinished == 0 ? "every study is finished"
+         unfinished == 0 ? "every cell is finished"
                          : unfinished_text(unfinished, "is", "are") + " not finished, as the archive states");
     return compare_tables(*table, work->path() + "/again");
   }
@@ -299,7 +303,7 @@ Result<Archived> archive(const results::Store& store, const ArchiveRequest& requ
         fmt::format("{} of {} not finished. `hyfreedp run` continues; --partial archives the table as it is "
                     "and marks it as "
                     "partial.",
-                    counted(static_cast<std::int64_t>(archived.unfinished), "study", "studies"),
+                    counted(static_cast<std::int64_t>(archived.unfinished), "cell"),
                     request.spec + (archived.unfinished == 1 ? " is" : " are")));
   }
   const auto making = fmt::format("{}/.{}.tmp-{}", request.root, request.name, ::getpid());

@@ -29,7 +29,7 @@ struct ArchivedFile {
 struct Archived {
   std::string folder;
   std::vector<ArchivedFile> files;  // by name
-  std::size_t unfinished = 0;       // studies
+  std::size_t unfinished = 0;       // cells
 };
 
 Result<Archived> archive(const results::Store& store, const ArchiveRequest& request);

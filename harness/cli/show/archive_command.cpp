@@ -56,7 +56,7 @@ int freeze(const Request& request, std::ostream& out, std::ostream& err) {
   out << fmt::format("{}: {} files, {}, read-only\n", archived->folder, archived->files.size(),
                      bytes_text(bytes));
   if (archived->unfinished > 0)
-    out << fmt::format("PARTIAL. Studies that are not finished: {}.\n", archived->unfinished);
+    out << fmt::format("PARTIAL. Cells that are not finished: {}.\n", archived->unfinished);
   return 0;
 }
 

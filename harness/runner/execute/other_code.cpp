@@ -20,7 +20,8 @@ std::vector<std::string> parts_of(const results::RowCode& row, const std::string
     return {"the program, before it recorded its code"};
   }
   auto parts = trial::changed_parts(*row.code, row.optimizer, row.controller);
-  if (row.method_code != trial::code_mark("method", row.method)) parts.push_back("the method " + row.method);
+  if (!row.method_code.empty() && row.method_code != trial::code_mark("method", row.method))
+    parts.push_back("the method " + row.method);
   return parts;
 }
 
