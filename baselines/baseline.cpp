@@ -205,6 +205,21 @@ const Baseline& reading_of(const Baseline& entry, const json::object& options) {
   return entry.reading ? entry.reading(options) : entry;
 }
 
+Result<std::string> noise_accountant(const Baseline& method, const json::object& options,
+                                     const std::string& asked) {
+  const auto own = string_or(options, "accountant", "auto");
+  const auto wanted = own == "auto" ? asked : own;
+  const auto& reading = reading_of(method, options);
+  const auto why = reading.needs_rdp ? reading.needs_rdp(options) : "";
+  if (why.empty()) return wanted.empty() ? "pld" : wanted;
+  if (wanted != "pld") return std::string("rdp");
+  return error(
+      fmt::format("'accountant: pld' cannot set the noise of {} here, because {}; say 'accountant: rdp', or "
+                  "leave it out: "
+                  "RDP then sets the noise of this row, and PLD that of the others",
+                  method.name, why));
+}
+
 Result<const Baseline*> find_baseline(const std::string& name) {
   std::vector<std::string> names;
   for (const auto& baseline : registry()) {

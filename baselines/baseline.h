@@ -14,9 +14,9 @@
 //   - A baseline never touches data. It may select on what FinishedTrial offers: a released
 //     (noised, priced) validation score, or, for an `oracle` row only, the un-noised validation
 //     accuracy. Test results are not there.
-//   - It calibrates noise by harness/accounting and puts it into the trial's privacy plan. Epsilon
-//     is later derived from executed events by the composition that conclude() returns, and not
-//     from what the baseline intended.
+//   - It calibrates noise by harness/accounting, with Cell::accountant, and puts it into the
+//     trial's privacy plan. Epsilon is later derived from executed events by the composition that
+//     conclude() returns, and not from what the baseline intended.
 //   - Trials wanted by several rows are run once: equal configs are equal trials. Independent
 //     repeats of one setting differ in TrialConfig::repetition.
 //   - The composition is the method's own statement. For an end-to-end row the runner refuses one
@@ -62,6 +62,7 @@ struct Cell {
   // what the runs cost with that noise (fixed_noise.h).
   std::optional<double> noise_multiplier = {};
   double delta = 0;
+  std::string accountant = "pld";  // that sets the noise: noise_accountant()
   std::int64_t seed = 0;
   json::object options;  // of the baseline, resolved against its facts
   trial::TrialConfig
@@ -183,6 +184,9 @@ struct Baseline {
   // What a method does with epsilon that cannot have Cell::noise_multiplier instead, such as
   // "divides epsilon between gradients and losses". Empty: it can.
   std::string needs_epsilon = {};
+  // Why RDP alone can set the noise of rows with these resolved options, as what follows "because
+  // ". Empty, or an empty answer: PLD can, too.
+  std::function<std::string(const json::object& options)> needs_rdp = {};
   // Whether runs with these resolved options release noised validation scores, by which the method
   // chooses. A score's noise hides one prediction a record, so data of which a record has many is
   // refused (runner/spec). Empty: they release none.
@@ -205,6 +209,12 @@ struct Baseline {
 
 // The method for a cell with these resolved options; it lives as long as `entry`.
 const Baseline& reading_of(const Baseline& entry, const json::object& options);
+
+// The accountant that sets the noise of a row of `method` with these resolved options: the one of
+// the method's own option `accountant` (auto: none), else `asked`, the panel's (empty: none), else
+// PLD, or RDP where it alone can. An error where PLD is asked for and cannot.
+Result<std::string> noise_accountant(const Baseline& method, const json::object& options,
+                                     const std::string& asked);
 
 const std::vector<Baseline>& registry();
 Result<const Baseline*> find_baseline(const std::string& name);

@@ -177,13 +177,14 @@ double extrapolate(Fit fit, std::span<const Point> points, double x) {
   return mean_r + covariance / variance * (x - mean_x);
 }
 
-Result<Budget> split_total(double total, double delta, std::int64_t n, std::span<const double> epsilons) {
-  const auto mu = accounting::gdp_mu(total, delta);
+Result<Budget> split_total(double total, double delta, std::int64_t n, std::span<const double> epsilons,
+                           const std::string& accountant) {
+  const auto mu = accounting::mu_of_epsilon(total, delta, accountant);
   if (!mu) return mu.error();
   Budget budget;
   double squares = 0;
   for (const double epsilon : epsilons) {
-    const auto of_sweep = accounting::gdp_mu(epsilon, delta);
+    const auto of_sweep = accounting::mu_of_epsilon(epsilon, delta, accountant);
     if (!of_sweep) return of_sweep.error();
     budget.mu.push_back(*of_sweep);
     squares += *of_sweep * *of_sweep;
@@ -195,7 +196,7 @@ Result<Budget> split_total(double total, double delta, std::int64_t n, std::span
         "'share3' or 'runs_per_sweep'.",
         static_cast<std::int64_t>(epsilons.size()) * n, fmt::join(epsilons, ", "), total));
   }
-  const auto epsilon_final = accounting::gdp_epsilon(std::sqrt(rest), delta);
+  const auto epsilon_final = accounting::epsilon_of_mu(std::sqrt(rest), delta, accountant);
   if (!epsilon_final) return epsilon_final.error();
   budget.mu_final = std::sqrt(rest);
   budget.epsilon_final = *epsilon_final;

@@ -105,9 +105,10 @@ struct Budget {
   double epsilon_final = 0;
 };
 // The budget whose runs, n in each sweep at its epsilon and the final one, together cost the
-// epsilon `total` at `delta`: this is solved for the final run's mu. An error if the sweeps alone
-// cost more.
-Result<Budget> split_total(double total, double delta, std::int64_t n, std::span<const double> epsilons);
+// epsilon `total` at `delta` by `accountant`: this is solved for the final run's mu. An error if
+// the sweeps alone cost more.
+Result<Budget> split_total(double total, double delta, std::int64_t n, std::span<const double> epsilons,
+                           const std::string& accountant);
 double sigma(std::int64_t steps, double mu);
 
 }  // namespace hyfreedp::baselines::linear_rule

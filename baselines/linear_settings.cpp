@@ -7,6 +7,7 @@
 
 #include "baselines/calibrations.h"
 #include "baselines/support.h"
+#include "harness/accounting/calibration_search.h"
 #include "harness/base/text.h"
 #include "harness/mechanism/releases.h"
 #include "optimizers/facts.h"
@@ -149,7 +150,8 @@ struct SampledNoise {
 Result<SampledNoise> solve_sampled(const trial::PrivacyPlan& plan,
                                    const std::vector<std::vector<double>>& rates,
                                    const std::vector<double>& shares, const std::int64_t& steps,
-                                   const double& epsilon, const double& delta) {
+                                   const double& epsilon, const double& delta,
+                                   const std::string& accountant) {
   SampledNoise noise;
   const auto run = [&](double rate, double sigma) {
     auto one = plan;
@@ -164,8 +166,8 @@ Result<SampledNoise> solve_sampled(const trial::PrivacyPlan& plan,
   for (std::size_t stage = 0; stage < shares.size(); ++stage) {
     noise.sigma.emplace_back();
     for (const double rate : rates[stage]) {
-      const auto one =
-          accounting::calibrate([&](double sigma) { return run(rate, sigma); }, shares[stage], delta);
+      const auto one = accounting::calibrate([&](double sigma) { return run(rate, sigma); }, shares[stage],
+                                             delta, accountant);
       if (!one) return one.error();
       noise.sigma.back().push_back(one->noise_multiplier);
       append(sweeps, run(rate, one->noise_multiplier));
@@ -177,10 +179,11 @@ Result<SampledNoise> solve_sampled(const trial::PrivacyPlan& plan,
     append(events, run(rate, sigma));
     return events;
   };
-  const auto last = accounting::calibrate(whole, epsilon, delta);
+  const auto last = accounting::calibrate(whole, epsilon, delta, accountant);
   if (!last) return last.error();
   noise.sigma.push_back({last->noise_multiplier});
-  const auto alone = accounting::epsilon_pld(run(rate, last->noise_multiplier), delta);
+  const auto alone = accounting::epsilon_by(accountant, run(rate, last->noise_multiplier), delta,
+                                            accounting::default_orders());
   if (!alone) return alone.error();
   noise.epsilon_final = alone->epsilon;
   return noise;
@@ -199,16 +202,16 @@ Result<void> fill_sampled(const Cell& cell, Settings& settings) {
   auto any_run = same_price(cell.base.privacy);
   any_run.drop_clipping();
   const auto noise = calibrated(cell, solve_sampled, any_run, rates, settings.epsilons, settings.space.t_max,
-                                *cell.epsilon, cell.delta);
+                                *cell.epsilon, cell.delta, cell.accountant);
   if (!noise) return noise.error();
   settings.noise = noise->sigma;
   settings.budget.epsilon_final = noise->epsilon_final;
   for (const double epsilon : settings.epsilons) {
-    const auto mu = accounting::gdp_mu(epsilon, cell.delta);
+    const auto mu = accounting::mu_of_epsilon(epsilon, cell.delta, cell.accountant);
     if (!mu) return mu.error();
     settings.budget.mu.push_back(*mu);
   }
-  const auto mu = accounting::gdp_mu(noise->epsilon_final, cell.delta);
+  const auto mu = accounting::mu_of_epsilon(noise->epsilon_final, cell.delta, cell.accountant);
   if (!mu) return mu.error();
   settings.budget.mu_final = *mu;
   // Adaptive clipping's counts must leave something for the gradients.
@@ -223,7 +226,8 @@ Result<void> fill_sampled(const Cell& cell, Settings& settings) {
 }
 
 Result<void> fill_full(const Cell& cell, Settings& settings) {
-  const auto budget = rule::split_total(*cell.epsilon, cell.delta, settings.n, settings.epsilons);
+  const auto budget =
+      rule::split_total(*cell.epsilon, cell.delta, settings.n, settings.epsilons, cell.accountant);
   if (!budget) return budget.error();
   settings.budget = *budget;
   auto mus = budget->mu;

@@ -20,7 +20,9 @@ struct KeyOf<mechanism::ProbeSplitRequest> {
 
 namespace {
 
-bool as_published(const Cell& cell) { return string_or(cell.options, "accounting", "").starts_with("paper"); }
+bool as_published(const json::object& options) {
+  return string_or(options, "accounting", "").starts_with("paper");
+}
 
 // Laplace noise on the losses of all records: no accountant here folds several Laplace releases of
 // a sampled batch.
@@ -39,15 +41,13 @@ Result<mechanism::ProbeSplit> split(const Cell& cell, const trial::PrivacyPlan& 
   const auto mode = mechanism::probe_accounting_from(
       has_laplace_losses(cell) ? "separate-batch" : string_or(cell.options, "accounting", ""));
   if (!mode) return mode.error();
-  auto accountant = string_or(cell.options, "accountant", "auto");
-  if (accountant == "auto") accountant = as_published(cell) ? "rdp" : "pld";
   const mechanism::ProbeSplitRequest request{.plan = same_price(plan),
                                              .steps = cell.base.steps,
                                              .gamma = double_or(cell.options, "gamma", 1.01),
                                              .epsilon = epsilon,
                                              .delta = cell.delta,
                                              .mode = *mode,
-                                             .accountant = accountant};
+                                             .accountant = cell.accountant};
   return calibrated(cell, mechanism::split_budget, request);
 }
 
@@ -97,7 +97,7 @@ void describe(const Cell& cell, Conclusion& conclusion) {
   if (average_decay(cell)) {
     conclusion.footnotes.push_back("Part of the method: evaluated at an exponential average of its weights.");
   }
-  if (!cell.epsilon || !as_published(cell)) return;
+  if (!cell.epsilon || !as_published(cell.options)) return;
   conclusion.claimed_epsilon = cell.epsilon;
   const auto pricing = string_or(cell.options, "accounting", "");
   conclusion.flags.push_back(pricing == "paper" ? kUnderstated
@@ -115,7 +115,7 @@ void run_probing_controller(Baseline& baseline, const std::string& controller_na
   baseline.options = {
       choice_option("accounting", pricing, "how probes and gradients share the budget; see private_probe.h"),
       choice_option("accountant", {"auto", "pld", "rdp"},
-                    "that sets the noise; auto: rdp as published, else pld"),
+                    "that sets the noise, in place of the panel's; auto: the panel's"),
       real_option("gamma", defaults.gamma, 1.0001, 100, "sigma_g over the noise without probes"),
       real_option("probe_sample_rate", 0, 0, 1,
                   defaults.ratio == 1 ? "of a separate probe batch; 0: that of the gradient"
@@ -134,6 +134,11 @@ void run_probing_controller(Baseline& baseline, const std::string& controller_na
     baseline.options.push_back(option);
   }
   baseline.needs_epsilon = "divides epsilon between gradients and losses";
+  baseline.needs_rdp = [](const json::object& options) -> std::string {
+    if (!as_published(options)) return "";
+    return fmt::format("'accounting: {}' is the division as published, by RDP",
+                       string_or(options, "accounting", ""));
+  };
   make_single_run(
       baseline, [controller_name](const Cell& cell) { return probing_trial(cell, controller_name); },
       [footnote = defaults.footnote](const Cell& cell, Conclusion& conclusion) {

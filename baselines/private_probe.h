@@ -3,7 +3,7 @@
 //
 // One budget pays for gradients and probes: sigma_g = gamma sigma, and sigma_l follows from what is
 // left (Liu & Bu, ICLR 2025, Algorithm 2; mechanism::split_budget). The option `accounting` says
-// how it is priced:
+// how it is priced, by the cell's accountant (the last two: by RDP, as they were published):
 //   folded          probes on the gradient's own batch, folded before amplification: sound
 //   separate-batch  probes on their own Poisson batch: sound
 //   laplace         Laplace noise on the losses of all records: sound

@@ -104,7 +104,9 @@ void make_search(Baseline& baseline, Tuning tuning, const Candidates& candidates
   baseline.confidential_runs = tuning == Tuning::selection;
   baseline.selection = nullptr;
   baseline.releases_scores = [tuning](const json::object&) { return tuning != Tuning::oracle; };
+  baseline.needs_rdp = nullptr;
   if (tuning == Tuning::selection) {
+    baseline.needs_rdp = [](const json::object&) { return "RDP alone prices a private selection"; };
     baseline.selection = [candidates](const Cell& cell) {
       const auto all = candidates(cell);
       return selection_cost(cell, selection_rule_of(cell, all.size()), all);

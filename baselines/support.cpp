@@ -35,7 +35,8 @@ std::int64_t releases_before(const trial::PrivacyPlan& plan) {
 
 // noise_for, of a plan whose steps are not all that it releases.
 Result<double> noise_beside_others(const trial::PrivacyPlan& given, const std::int64_t& steps,
-                                   const double& epsilon, const double& delta, const std::int64_t& runs) {
+                                   const double& epsilon, const double& delta, const std::int64_t& runs,
+                                   const std::string& accountant) {
   const auto events_at = [&](double sigma) {
     auto plan = given;
     plan.gradient_noise = sigma;
@@ -46,15 +47,15 @@ Result<double> noise_beside_others(const trial::PrivacyPlan& given, const std::i
     }
     return events;
   };
-  const auto calibration = accounting::calibrate(events_at, epsilon, delta);
+  const auto calibration = accounting::calibrate(events_at, epsilon, delta, accountant);
   if (!calibration) return calibration.error();
   return calibration->noise_multiplier;
 }
 
 // noise_for, of a plan whose steps are.
 Result<double> plain_gaussian(const double& rate, const std::int64_t& steps, const double& epsilon,
-                              const double& delta) {
-  const auto calibration = accounting::calibrate_gaussian(rate, steps, epsilon, delta);
+                              const double& delta, const std::string& accountant) {
+  const auto calibration = accounting::calibrate_gaussian(rate, steps, epsilon, delta, accountant);
   if (!calibration) return calibration.error();
   return calibration->noise_multiplier;
 }
@@ -118,9 +119,11 @@ Result<double> noise_for(const Cell& cell, const trial::PrivacyPlan& plan, std::
   if (!epsilon) return 0.0;
   if (cell.noise_multiplier) return *cell.noise_multiplier;
   if (releases_before(plan) > 0) {
-    return calibrated(cell, noise_beside_others, same_price(plan), steps, *epsilon, cell.delta, runs);
+    return calibrated(cell, noise_beside_others, same_price(plan), steps, *epsilon, cell.delta, runs,
+                      cell.accountant);
   }
-  const auto sigma = calibrated(cell, plain_gaussian, plan.sample_rate, steps, *epsilon, cell.delta);
+  const auto sigma =
+      calibrated(cell, plain_gaussian, plan.sample_rate, steps, *epsilon, cell.delta, cell.accountant);
   if (!sigma) return sigma.error();
   return mechanism::gradient_noise_for(plan, *sigma);
 }
@@ -186,7 +189,8 @@ trial::PrivacyPlan on_full_batches(trial::PrivacyPlan plan) {
 }
 
 Result<void> check_scores(const Cell& cell, std::int64_t scores, double score_noise) {
-  const auto cost = accounting::gdp_epsilon(std::sqrt(static_cast<double>(scores)) / score_noise, cell.delta);
+  const auto cost = accounting::epsilon_of_mu(std::sqrt(static_cast<double>(scores)) / score_noise,
+                                              cell.delta, cell.accountant);
   if (!cost) return cost.error();
   if (*cost <= *cell.epsilon) return {};
   return error(fmt::format("The {} validation scores alone cost epsilon {} of {}; raise 'score_noise'.",

@@ -35,9 +35,9 @@ const std::vector<double>& paper_grid();
 const std::vector<double>& wide_grid();
 
 // The gradient noise of `plan` for plain DP training of `steps` steps at `epsilon` and the cell's
-// delta, by PLD, which leaves room for its other releases: those of every step, and those before
-// step 0 in each of the `runs` that these steps make up. 0 without an epsilon, and the cell's noise
-// multiplier where the spec fixes it. An error if the epsilon is infeasible.
+// delta, by the cell's accountant, which leaves room for its other releases: those of every step,
+// and those before step 0 in each of the `runs` that these steps make up. 0 without an epsilon, and
+// the cell's noise multiplier where the spec fixes it. An error if the epsilon is infeasible.
 Result<double> noise_for(const Cell& cell, const trial::PrivacyPlan& plan, std::int64_t steps,
                          std::optional<double> epsilon, std::int64_t runs = 1);
 // The same for the cell's own plan and number of steps.

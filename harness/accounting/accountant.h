@@ -23,6 +23,7 @@
 // costs epsilon 0; an infinite epsilon is a valid answer and not an error.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <string>
@@ -89,6 +90,11 @@ struct ReportedEpsilon {
   std::string note;
   // as in EpsilonAnswer, of the accountant that gave `epsilon`
   std::vector<std::string> splits = {};
+  // Of a table's row: which accountant set its noise ("pld", "rdp"), whoever gave `epsilon`. Empty:
+  // none did (the spec fixes the noise), or it was not recorded.
+  std::string noise_accountant = {};
+
+  static constexpr std::array kLeftOut = {"noise_accountant"};
 };
 Result<ReportedEpsilon> report_epsilon(const Events& events, double delta);
 
@@ -117,5 +123,11 @@ Result<Calibration> calibrate_gaussian(double sample_rate, std::int64_t steps, d
 double gdp_delta(double mu, double epsilon);
 Result<double> gdp_epsilon(double mu, double delta);
 Result<double> gdp_mu(double epsilon, double delta);
+
+// What releases of Gaussian noise on all records cost by "pld" or "rdp", as a function of their mu
+// (noise multiplier 1/mu; the squares of several add up), and the largest mu that meets an epsilon.
+// By PLD these are the exact conversions above.
+Result<double> epsilon_of_mu(double mu, double delta, const std::string& accountant);
+Result<double> mu_of_epsilon(double epsilon, double delta, const std::string& accountant);
 
 }  // namespace hyfreedp::accounting

@@ -233,4 +233,18 @@ Result<Calibration> calibrate_gaussian(double sample_rate, std::int64_t steps, d
       epsilon, delta, accountant);
 }
 
+Result<double> epsilon_of_mu(double mu, double delta, const std::string& accountant) {
+  if (accountant != "rdp") return gdp_epsilon(mu, delta);
+  const auto answer = epsilon_rdp({.events = {poisson_gaussian(1, 1 / mu, 1)}}, delta);
+  if (!answer) return answer.error();
+  return answer->epsilon;
+}
+
+Result<double> mu_of_epsilon(double epsilon, double delta, const std::string& accountant) {
+  if (accountant != "rdp") return gdp_mu(epsilon, delta);
+  const auto noise = calibrate_gaussian(1, 1, epsilon, delta, accountant);
+  if (!noise) return noise.error();
+  return 1 / noise->noise_multiplier;
+}
+
 }  // namespace hyfreedp::accounting

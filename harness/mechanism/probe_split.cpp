@@ -24,10 +24,6 @@ constexpr std::pair<ProbeAccounting, const char*> kModes[] = {
     {ProbeAccounting::paper_appendix, "paper-appendix"},
 };
 
-bool is_paper(const ProbeSplitRequest& request) {
-  return request.mode == ProbeAccounting::paper || request.mode == ProbeAccounting::paper_appendix;
-}
-
 Result<void> check(const ProbeSplitRequest& request) {
   const auto& plan = request.plan;
   HYFREEDP_CHECK(plan.is_private && plan.probe, "a budget is split between gradients and probes");
@@ -51,6 +47,10 @@ Result<void> check(const ProbeSplitRequest& request) {
     if (release.purpose == kGradient || release.purpose == kProbe || release.noise_multiplier > 0) continue;
     return error(fmt::format("The noise of '{}' is {}; it must be positive.", release.purpose,
                              release.noise_multiplier));
+  }
+  if (is_published(request.mode) && request.accountant == "pld") {
+    return error(fmt::format("The noise of '{}' is set by RDP, as it was published; PLD cannot set it.",
+                             to_string(request.mode)));
   }
   if (!(request.gamma > 1) || !std::isfinite(request.gamma)) {
     return error(
@@ -128,9 +128,15 @@ trial::PrivacyPlan probing_plan(double sample_rate, std::int64_t interval, int p
   return plan;
 }
 
+bool is_published(ProbeAccounting mode) {
+  return mode == ProbeAccounting::paper || mode == ProbeAccounting::paper_appendix;
+}
+
 Result<ProbeSplit> split_budget(const ProbeSplitRequest& request) {
   if (auto ok = check(request); !ok) return ok.error();
-  const std::string accountant = is_paper(request) ? "rdp" : request.accountant;
+  const std::string accountant = !request.accountant.empty()  ? request.accountant
+                                 : is_published(request.mode) ? "rdp"
+                                                              : "pld";
   const auto tolerance = accounting::calibration_tolerance(accountant);
   if (!tolerance) return tolerance.error();
   const auto& orders = request.orders.empty() ? accounting::default_orders() : request.orders;

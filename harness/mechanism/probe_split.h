@@ -29,8 +29,8 @@ struct ProbeSplitRequest {
   double epsilon = 0;
   double delta = 0;
   ProbeAccounting mode = ProbeAccounting::folded;
-  // paper modes were published with RDP; folded and separate_batch are calibrated by PLD.
-  std::string accountant = "pld";
+  // "pld" or "rdp", which the paper modes need. Empty: RDP for these, PLD else.
+  std::string accountant = {};
   std::vector<double> orders = {};  // RDP orders; empty: default_orders()
 };
 struct ProbeSplit {
@@ -41,6 +41,8 @@ struct ProbeSplit {
   accounting::EpsilonAnswer sound;  // what the executed events really cost (same batch folded)
 };
 Result<ProbeSplit> split_budget(const ProbeSplitRequest& request);
+// Whether the mode was published with RDP, which alone sets its noise.
+bool is_published(ProbeAccounting mode);
 // The events that a run with this division executes. They are always described soundly
 // (folded, or with separate batches), whatever the mode claims.
 accounting::Events probe_events(const ProbeSplitRequest& request, double sigma_g, double sigma_l);

@@ -145,6 +145,8 @@ struct Panel {
   Train train;
   Evaluate evaluate;
   double delta = 0;
+  // That sets the noise of all rows: "rdp"; empty: PLD, where no row needs RDP.
+  std::string accountant = {};
   std::vector<std::int64_t> seeds;  // of sequential seeds 0 to `to` - 1
   std::optional<SequentialSeeds> sequential;
   std::vector<double> epsilons;
@@ -157,13 +159,14 @@ struct Panel {
   std::vector<Row> rows;
 
   static constexpr bool kMayLack = true;
-  static constexpr std::array kLeftOut = {"ood_test", "sequential", "noise_multipliers", "paper", "table"};
+  static constexpr std::array kLeftOut = {"ood_test",          "accountant", "sequential",
+                                          "noise_multipliers", "paper",      "table"};
   static constexpr std::array kInlined = {"train", "evaluate"};
 };
 BOOST_DESCRIBE_STRUCT(Panel, (),
                       (id, title, dataset, ood_test, model, dimension, population, validation, test, classes,
-                       train, evaluate, delta, seeds, sequential, epsilons, noise_multipliers, footnotes,
-                       paper, table, rows))
+                       train, evaluate, delta, accountant, seeds, sequential, epsilons, noise_multipliers,
+                       footnotes, paper, table, rows))
 
 // How a figure is drawn; what is not given is the program's own.
 struct FigureLook {

@@ -53,6 +53,7 @@ std::string epsilon_line(const TracedSeed& seed) {
   auto text = fmt::format("total {} by {} at δ = {}", bound(total.epsilon), total.accountant,
                           short_number(total.delta));
   if (total.epsilon_lower > 0) text += fmt::format(" (at least {:.6f})", total.epsilon_lower);
+  if (!total.noise_accountant.empty()) text += ", noise set by " + total.noise_accountant;
   if (seed.training) text += fmt::format(", training {}", bound(seed.training->epsilon));
   if (seed.tuning) {
     text += fmt::format(", tuning {:.6f}", *seed.tuning);

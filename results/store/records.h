@@ -11,7 +11,8 @@
 
 namespace hyfreedp::accounting {
 BOOST_DESCRIBE_STRUCT(ReportedEpsilon, (),
-                      (epsilon, epsilon_lower, delta, pld, rdp, rdp_order, accountant, note))
+                      (epsilon, epsilon_lower, delta, pld, rdp, rdp_order, accountant, note,
+                       noise_accountant))
 }  // namespace hyfreedp::accounting
 
 namespace hyfreedp::results {

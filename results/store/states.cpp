@@ -49,6 +49,7 @@ bool same_outcome(const StudyRecord& a, const StudyRecord& b) {
   const auto outcome = [](StudyRecord record) {
     record.seconds = 0;
     record.code.clear();
+    if (record.total) record.total->noise_accountant.clear();  // older programs did not record it
     return canonical_json(as_json(record));
   };
   return outcome(a) == outcome(b);

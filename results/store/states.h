@@ -43,7 +43,7 @@ inline constexpr const char* kCancelledStudy = "cancelled";
 bool is_cancelled(const StudyRecord& study);
 
 // Whether two trials are equal in all that may not change, which is everything but the seconds and
-// the memory; of a study, but the seconds and the code.
+// the memory; of a study, but the seconds, the code and the accountant of its noise.
 bool same_outcome(const TrialRecord& a, const TrialRecord& b);
 bool same_outcome(const StudyRecord& a, const StudyRecord& b);
 

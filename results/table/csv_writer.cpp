@@ -50,6 +50,16 @@ bool has_memory(const TableModel& table) {
                      [](const auto& panel) { return panel.shows_memory(); });
 }
 
+bool has_noise_accountants(const TableModel& table) {
+  for (const auto& panel : table.panels) {
+    for (const auto& row : panel.rows) {
+      const auto recorded = [](const CellModel& cell) { return !cell.noise_accountant.empty(); };
+      if (std::any_of(row.cells.begin(), row.cells.end(), recorded)) return true;
+    }
+  }
+  return false;
+}
+
 // Ids of the panels' sets, each once.
 std::vector<std::string> ood_tests(const TableModel& table) {
   std::vector<std::string> ids;
@@ -131,6 +141,7 @@ std::vector<std::string> header(const TableModel& table) {
   for (const auto& id : ood_tests(table)) {
     for (const char* kind : {"", "_sd", "_paper"}) fields.push_back("ood_test_" + id + kind);
   }
+  if (has_noise_accountants(table)) fields.emplace_back("noise_accountant");
   if (table.confidential) fields.insert(fields.end(), {"validation", "runs", "watermark"});
   return fields;
 }
@@ -186,6 +197,7 @@ std::vector<std::string> record(const TableModel& table, const PanelModel& panel
     fields.insert(fields.end(), {recorded(cell.memory.host), recorded(cell.memory.device)});
   }
   for (const auto& id : ood_tests(table)) add_ood_test(cell, id, fields);
+  if (has_noise_accountants(table)) fields.push_back(cell.noise_accountant);
   if (table.confidential) fields.insert(fields.end(), {full(cell.validation), full(cell.runs), kWatermark});
   return fields;
 }

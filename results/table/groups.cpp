@@ -76,6 +76,7 @@ void add_spent(CellModel& cell, const CellModel& member) {
   if (!cell.epsilon || *member.epsilon > *cell.epsilon) {
     cell.epsilon = member.epsilon;
     cell.accountant = member.accountant;
+    cell.noise_accountant = member.noise_accountant;
   }
   const double least = member.epsilon_least.value_or(*member.epsilon);
   cell.epsilon_least = std::min(cell.epsilon_least.value_or(least), least);

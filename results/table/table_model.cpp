@@ -250,6 +250,8 @@ class Builder {
       }
       for (const auto& flag : cell->flags) add_once(row.flags, flag);
       if (cell->epsilon_target && !cell->label.empty()) add_once(labels, cell->label);
+      if (cell->epsilon && panel.noise_multipliers.empty())
+        facts_.noise_accountants[cell->noise_accountant].insert(view.title);
       if (cell->seconds) seconds.push_back(*cell->seconds);
       row.memory.raise_to(cell->memory);
       row.cells.push_back(std::move(*cell));
@@ -340,6 +342,7 @@ class Builder {
     if (study.total) {
       result.epsilon = study.total->epsilon;
       cell.accountant = study.total->accountant;
+      cell.noise_accountant = study.total->noise_accountant;
       facts_.accountants.insert(study.total->accountant);
       cell.epsilon = std::max(cell.epsilon.value_or(*result.epsilon), *result.epsilon);
       cell.epsilon_least = std::min(cell.epsilon_least.value_or(*result.epsilon), *result.epsilon);

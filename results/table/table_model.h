@@ -102,6 +102,7 @@ struct CellModel {
   std::optional<double> epsilon_least;  // smallest over seeds
   std::optional<double> claimed_epsilon;
   std::string accountant;
+  std::string noise_accountant;  // accounting::ReportedEpsilon
   std::string label;
   std::vector<std::string> flags;
   std::string failure;  // kinds, where kind == failed

@@ -78,6 +78,26 @@ std::string accountants_text(const std::set<std::string>& accountants) {
   return text;
 }
 
+// Which accountant set the noise: that of most rows, then the others with theirs. Nothing where no
+// row's was recorded.
+std::string noise_text(std::map<std::string, std::set<std::string>> rows) {
+  const auto unrecorded = rows.extract("");
+  if (rows.empty()) return "";
+  const auto usual = std::max_element(rows.begin(), rows.end(), [](const auto& one, const auto& other) {
+    return one.second.size() < other.second.size();
+  });
+  const auto named = [](const std::set<std::string>& titles) {
+    return join(std::vector<std::string>(titles.begin(), titles.end()), "; ");
+  };
+  auto text = " Noise was set by " + usual->first;
+  for (const auto& [accountant, titles] : rows) {
+    if (accountant != usual->first)
+      text += fmt::format(", but by {} in these rows: {}", accountant, named(titles));
+  }
+  if (unrecorded) text += fmt::format(" (not recorded of these rows: {})", named(unrecorded.mapped()));
+  return text + ".";
+}
+
 // Which of several runs is the reported one.
 std::string selection_text(const NoteFacts& facts) {
   std::vector<std::string> parts;
@@ -146,8 +166,8 @@ std::vector<std::string> general_notes(const TableModel& table, const NoteFacts&
         "rows "
         "and seeds use the same data and are not composed; hyfreedp odometer composes them.");
     notes.push_back("δ is given with each panel. Neighbouring relation: add or remove one record. Sampler: " +
-                    (facts.samplers.empty() ? "unknown" : listed(facts.samplers)) +
-                    ". Accountant: " + accountants_text(facts.accountants) + ".");
+                    (facts.samplers.empty() ? "unknown" : listed(facts.samplers)) + ". Accountant: " +
+                    accountants_text(facts.accountants) + "." + noise_text(facts.noise_accountants));
   }
   if (const auto chosen = selection_text(facts); !chosen.empty()) notes.push_back(chosen);
   if (const auto split = split_text(facts); !split.empty()) notes.push_back(split);

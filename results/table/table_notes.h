@@ -24,13 +24,16 @@ inline constexpr const char* kReproducibleNoise = "reproducible noise: not a pri
 // What general notes depend on.
 struct NoteFacts {
   std::set<std::string> accountants;  // that gave a reported epsilon
-  std::set<std::string> samplers;     // of the reported private runs
-  bool single_seed = false;           // some cell has n = 1
-  bool not_planned = false;           // some cell is "n/a"
-  bool best = false;                  // some cell is marked
-  bool missing_seeds = false;         // some cell has a value, but not of each planned seed
-  std::set<std::string> groups;       // whose rows stand one by one
-  bool hidden_run_count = false;      // some row's time is that of the reported run alone
+  // Titles of the rows whose noise was calibrated, by the accountant that set it; of "" it was not
+  // recorded.
+  std::map<std::string, std::set<std::string>> noise_accountants;
+  std::set<std::string> samplers;  // of the reported private runs
+  bool single_seed = false;        // some cell has n = 1
+  bool not_planned = false;        // some cell is "n/a"
+  bool best = false;               // some cell is marked
+  bool missing_seeds = false;      // some cell has a value, but not of each planned seed
+  std::set<std::string> groups;    // whose rows stand one by one
+  bool hidden_run_count = false;   // some row's time is that of the reported run alone
   bool has_private = false;
   bool has_memory = false;             // of some run it is recorded
   bool has_own_test = false;           // some panel is tested on a user's own records

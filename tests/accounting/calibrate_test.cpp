@@ -32,6 +32,19 @@ TEST(Calibrate, FullBatchIsTheClosedForm) {
   EXPECT_EQ(found->answer.epsilon, found->answer.epsilon_lower);
 }
 
+// The squares of mu add up: of several releases on all records as of one.
+TEST(Calibrate, TheMuOfAnEpsilonIsTheAccountants) {
+  for (const double epsilon : {0.05, 1.0, 3.0, 8.0}) {
+    EXPECT_EQ(mu_of_epsilon(epsilon, kDelta, "pld").value(), gdp_mu(epsilon, kDelta).value());
+    const double mu = mu_of_epsilon(epsilon, kDelta, "rdp").value();
+    EXPECT_LT(mu, gdp_mu(epsilon, kDelta).value());
+    EXPECT_NEAR(epsilon_of_mu(mu, kDelta, "rdp").value() / epsilon, 1, 1e-8);
+    EXPECT_EQ(epsilon_of_mu(mu, kDelta, "pld").value(), gdp_epsilon(mu, kDelta).value());
+    const Events events{{}, {poisson_gaussian(1, 5 / (3 * mu), 1), poisson_gaussian(1, 10 / (4 * mu), 4)}};
+    EXPECT_NEAR(epsilon_rdp(events, kDelta)->epsilon / epsilon, 1, 1e-8);
+  }
+}
+
 TEST(Calibrate, AnInfeasibleTargetSaysWhatIsReachable) {
   // Half of the budget is spent by an event whose noise is fixed.
   const auto found = calibrate(

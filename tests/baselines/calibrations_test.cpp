@@ -154,7 +154,7 @@ TEST(Calibrations, NoTwoSettingsThatMatterShareANoise) {
         {"pairs", option("pairs", 2)},
         {"gamma", option("gamma", 1.02)},
         {"accounting", option("accounting", "separate-batch")},
-        {"accountant", option("accountant", "rdp")},
+        {"accountant", [](Cell& cell) { cell.accountant = "rdp"; }},
         {"probe rate",
          [](Cell& cell) {
            cell.options["accounting"] = "separate-batch";

@@ -41,6 +41,7 @@ Cell cell_of(const Baseline& baseline, std::optional<double> epsilon, const json
   cell.delta = 1e-5;
   cell.seed = 3;
   cell.options = resolve_options(baseline.options, options, baseline.name).value();
+  cell.accountant = noise_accountant(baseline, cell.options, "").value();
   cell.validation_size = 500;
   cell.dimension = 51;
   static const auto calibrations = std::make_shared<Calibrations>();  // of all tests

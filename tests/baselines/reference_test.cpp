@@ -123,7 +123,7 @@ void check_case(const json::object& one) {
   const auto& final_run = inner(one, "final");
   const double total = at(inner(one, "total"), "eps");
 
-  const auto budget = rule::split_total(total, delta, n, std::array{epsilon1, epsilon2});
+  const auto budget = rule::split_total(total, delta, n, std::array{epsilon1, epsilon2}, "pld");
   ASSERT_TRUE(budget) << name << ": " << budget.error().message;
   // From the total back to the final run: the subtraction loses what the sweeps take, little here.
   expect_close(budget->epsilon_final, at(final_run, "eps_f"), 10 * kBudgetClose, name + " eps_f");
@@ -177,7 +177,7 @@ TEST(ReferenceBaselinesLinearScaling, Cases) {
     }
     for (const auto& row_value : list(file, "composition_table")) {
       const auto& row = row_value.as_object();
-      const auto budget = rule::split_total(1, 1e-5, 3, std::array{at(row, "eps1"), at(row, "eps2")});
+      const auto budget = rule::split_total(1, 1e-5, 3, std::array{at(row, "eps1"), at(row, "eps2")}, "pld");
       ASSERT_TRUE(budget);
       expect_close(budget->mu[0], at(row, "mu1"), kBudgetClose, "mu1");
       expect_close(budget->mu[1], at(row, "mu2"), kBudgetClose, "mu2");

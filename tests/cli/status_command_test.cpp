@@ -131,5 +131,19 @@ TEST_F(DryRun, DoesNotDependOnTheNumberOfRuns) {
   EXPECT_THAT(*shown.begin(), HasSubstr("a hidden number of first trials, sigma_g"));
 }
 
+TEST_F(DryRun, SaysWhereRdpSetsTheNoise) {
+  const auto rows =
+      "  - {method: hyfreedp, options: {accounting: paper}}\n  - {id: plain, method: fixed-rate}\n";
+  ASSERT_EQ(run({file("mixed.yaml", spec_of(rows)), "--dry-run", "--out", path("out")}), 0) << err();
+  std::istringstream lines(out());
+  int found = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("sigma_g") == std::string::npos) continue;
+    EXPECT_EQ(line.ends_with(", by rdp"), line.starts_with("  hyfreedp")) << line;
+    ++found;
+  }
+  EXPECT_EQ(found, 2) << out();
+}
+
 }  // namespace
 }  // namespace hyfreedp::cli

@@ -122,6 +122,22 @@ TEST(ProbeSplit, LeavesRoomForAFeatureMean) {
   EXPECT_NE(split_budget(dear).error().message.find("mean"), std::string::npos);
 }
 
+// Of the published modes RDP is the accountant, and another is not passed over.
+TEST(ProbeSplit, PldSetsNoPublishedNoise) {
+  for (const auto mode : {ProbeAccounting::paper, ProbeAccounting::paper_appendix}) {
+    auto asked = request(3, mode);
+    const auto usual = split_budget(asked);
+    asked.accountant = "rdp";
+    const auto by_rdp = split_budget(asked);
+    ASSERT_TRUE(usual && by_rdp);
+    EXPECT_EQ(usual->sigma_l, by_rdp->sigma_l);
+    asked.accountant = "pld";
+    ASSERT_FALSE(split_budget(asked));
+    EXPECT_NE(split_budget(asked).error().message.find("'" + to_string(mode) + "' is set by RDP"),
+              std::string::npos);
+  }
+}
+
 TEST(ProbeSplit, BadRequestsAreSentences) {
   auto asked = request(3, ProbeAccounting::folded);
   asked.gamma = 1;

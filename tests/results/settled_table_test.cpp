@@ -224,6 +224,35 @@ TEST_F(SettledTable, NotesSaySelectionAndSplitAndNameEachAccountantOnce) {
   EXPECT_TRUE(any_contains(notes, "Selection: Row C: private selection, the best noised validation score"));
   EXPECT_TRUE(any_contains(notes, "Split: 1000 private training"));
   EXPECT_TRUE(any_contains(notes, "Accountant: pld, rdp (the smaller of the PLD and RDP upper bounds)."));
+  EXPECT_FALSE(any_contains(notes, "Noise was set")) << "rows of versions that did not record it";
+}
+
+TEST_F(SettledTable, NotesAndCsvSayWhichAccountantSetTheNoise) {
+  const auto noise_note = [&](const std::map<std::string, std::string>& by) {
+    auto spec = small::spec();
+    for (const auto& [row, accountant] : by) spec.hash += row + accountant;
+    EXPECT_TRUE(store_->put_spec(spec, true));
+    for (const auto& [row, accountant] : by) {
+      auto study = small::study(row, row == "c" ? "dp-hyper" : "prodigy", 1.0, 0);
+      study.total = accounting::ReportedEpsilon{.noise_accountant = accountant};
+      EXPECT_TRUE(small::conclude(*store_, study, row == "a" ? 0.8 : row == "b" ? 0.7 : 0.6, 0.99));
+    }
+    for (const auto& note : table({}).notes) {
+      const auto at = note.find("Noise was set");
+      if (at != std::string::npos) return note.substr(at);
+    }
+    return std::string();
+  };
+  EXPECT_EQ(noise_note({{"a", ""}, {"c", ""}}), "");
+  EXPECT_EQ(csv_table(table({})).find("noise_accountant"), std::string::npos);
+  EXPECT_EQ(noise_note({{"a", "pld"}, {"b", "pld"}, {"c", "pld"}}), "Noise was set by pld.");
+  EXPECT_EQ(noise_note({{"a", ""}, {"b", ""}, {"c", "rdp"}}),
+            "Noise was set by rdp (not recorded of these rows: Row \"B\", quoted; Row A).");
+  EXPECT_EQ(noise_note({{"a", "pld"}, {"b", "pld"}, {"c", "rdp"}}),
+            "Noise was set by pld, but by rdp in these rows: Row C.");
+  const auto text = csv_table(table({}));
+  EXPECT_NE(text.find(",noise_accountant\r\n"), std::string::npos) << text;
+  EXPECT_NE(text.find(",rdp\r\n"), std::string::npos) << text;
 }
 
 }  // namespace

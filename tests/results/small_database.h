@@ -108,7 +108,7 @@ inline accounting::ReportedEpsilon spent(double epsilon, const std::string& acco
 }
 
 // Concludes `record` with `runs` trials, of which the first is reported; each says `notes` of
-// itself.
+// itself. Of a total that it has the accountant of the noise stays.
 inline Result<void> conclude(results::Store& store, results::StudyRecord record, double accuracy,
                              double epsilon, int runs = 1, const std::vector<std::string>& notes = {}) {
   const bool selection = record.method == "dp-hyper";
@@ -132,7 +132,11 @@ inline Result<void> conclude(results::Store& store, results::StudyRecord record,
                                  : selection            ? "selection"
                                                         : "trial"},
                         {"trials", listed}};
-  if (record.epsilon_target) record.total = record.training = spent(epsilon, selection ? "rdp" : "pld");
+  const auto noise = record.total ? record.total->noise_accountant : "";
+  if (record.epsilon_target) {
+    record.total = record.training = spent(epsilon, selection ? "rdp" : "pld");
+    record.total->noise_accountant = noise;
+  }
   if (record.row == "b" && record.epsilon_target) {
     record.claimed_epsilon = 1;
     record.flags = {"paper accounting: epsilon understated"};

@@ -177,7 +177,10 @@ TEST_P(StoreContract, AConcludedStudyIsImmutableAndAFailedOneIsNot) {
   ASSERT_TRUE(writer().put_study(record));
   record.state = StudyState::concluded;
   record.failure_kind.clear();
+  record.total = small::spent(1, "pld");
   ASSERT_TRUE(writer().put_study(record));
+  EXPECT_TRUE(writer().put_study(record));
+  record.total->noise_accountant = "pld";  // which older programs did not record
   EXPECT_TRUE(writer().put_study(record));
   record.label = "oracle";
   EXPECT_FALSE(writer().put_study(record));

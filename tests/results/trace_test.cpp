@@ -122,6 +122,7 @@ TEST_F(Trace, ConfigsAreToldByWhatDiffers) {
   study.reported_trial = "two";
   study.composition = {{"rule", "sum"}, {"trials", {"one", "two", "three"}}};
   study.total = small::spent(3, "pld");
+  study.total->noise_accountant = "rdp";
   study.training = small::spent(1, "pld");
   study.label = "end-to-end DP";
   study.seconds = 1.5;
@@ -137,7 +138,8 @@ TEST_F(Trace, ConfigsAreToldByWhatDiffers) {
   EXPECT_EQ(seed.tuning, 2.0);
   const auto text = trace_text(*traced);
   for (const char* part :
-       {"3 asked for, 1.5 s", "500 ms; 412 MB; reported", "3 runs in sequence", "tuning 2.000000"})
+       {"3 asked for, 1.5 s", "500 ms; 412 MB; reported", "3 runs in sequence", "tuning 2.000000",
+        "total 3.000000 by pld at δ = 1e-05 (at least 2.970000), noise set by rdp, training"})
     expect_holds(text, part);
 }
 

@@ -69,10 +69,6 @@ struct Task {
   bool has_several() const { return epsilons.size() * deltas.size() > 1; }
 };
 
-bool understated(ProbeAccounting mode) {
-  return mode == ProbeAccounting::paper || mode == ProbeAccounting::paper_appendix;
-}
-
 Result<void> read_target(const Given& given, Task& task) {
   const auto sampling = sampling_given(given);
   if (!sampling) return sampling.error();
@@ -95,15 +91,17 @@ Result<void> read_accountant(const Given& given, Task& task) {
   if (given.count("accountant") > 0) {
     task.request.accountant = given["accountant"].as<std::string>();
     if (auto ok = one_of("accountant", task.request.accountant, {"pld", "rdp"}); !ok) return ok;
-    if (task.is_split && understated(task.request.mode) && task.request.accountant == "pld") {
+    if (task.is_split && mechanism::is_published(task.request.mode) && task.request.accountant == "pld") {
       return error(
           fmt::format("--accountant pld cannot set the noise of --hyfreedp {}, which is published by RDP.",
                       mechanism::to_string(task.request.mode)));
     }
   }
-  const bool by_rdp = task.request.accountant == "rdp" || (task.is_split && understated(task.request.mode));
+  if (task.request.accountant.empty()) {
+    task.request.accountant = task.is_split && mechanism::is_published(task.request.mode) ? "rdp" : "pld";
+  }
   if (given.count("orders") == 0) return {};
-  if (!by_rdp) return error("--orders needs --accountant rdp.");
+  if (task.request.accountant != "rdp") return error("--orders needs --accountant rdp.");
   auto orders = orders_given(given);
   if (!orders) return orders.error();
   task.request.orders = std::move(*orders);
@@ -201,15 +199,10 @@ void print(const Calibration& found, bool as_json, std::ostream& out) {
   print_epsilon(found.answer, false, out);
 }
 
-// The accountant that sets the noise; the paper's modes were published by RDP.
-std::string noise_by(const ProbeSplitRequest& request) {
-  return understated(request.mode) ? "rdp" : request.accountant;
-}
-
 // Why a claim and its cost differ, in one line.
 std::string reading_of(const ProbeSplitRequest& request, const ProbeSplit& split) {
   const auto cost = fmt::format("{:.4g}", split.sound.epsilon);
-  if (!understated(request.mode)) {
+  if (!mechanism::is_published(request.mode)) {
     if (request.accountant == "pld") return "the claim is what the executed events cost";
     return fmt::format("RDP sets the noise, and the claim is its bound; by PLD the executed events cost {}",
                        cost);
@@ -227,12 +220,12 @@ void print(const ProbeSplitRequest& request, const ProbeSplit& split, bool as_js
   if (as_json) {
     json::object object = epsilon_to_json(split.sound);
     object["mode"] = mechanism::to_string(request.mode);
-    object["noise_by"] = noise_by(request);
+    object["noise_by"] = request.accountant;
     object["noise_multiplier"] = split.sigma;
     object["sigma_g"] = split.sigma_g;
     object["sigma_l"] = split.sigma_l;
     object["claimed_epsilon"] = split.claimed_epsilon;
-    if (understated(request.mode)) object["label"] = "paper accounting: epsilon understated";
+    if (mechanism::is_published(request.mode)) object["label"] = "paper accounting: epsilon understated";
     out << pretty_json(object);
     return;
   }
@@ -243,7 +236,7 @@ void print(const ProbeSplitRequest& request, const ProbeSplit& split, bool as_js
   out << fmt::format("epsilon   {} (PLD, sound) at delta {:.6g}\n", rounded_up(split.sound.epsilon),
                      request.delta);
   out << fmt::format("claimed   {}\n", rounded_up(split.claimed_epsilon));
-  if (understated(request.mode)) out << "label     paper accounting: epsilon understated\n";
+  if (mechanism::is_published(request.mode)) out << "label     paper accounting: epsilon understated\n";
   out << "reading   " << reading_of(request, split) << '\n';
 }
 
@@ -312,7 +305,7 @@ Result<EpsilonFigure> calibrate_split(const Task& task, bool as_json, std::ostre
                              task.request.plan.probe->points, task.request.plan.probe->interval);
   std::vector<MarkedPoint> marks = {
       {.epsilon = split->sound.epsilon, .title = "spent: ε = " + short_number(split->sound.epsilon)}};
-  if (understated(task.request.mode)) {
+  if (mechanism::is_published(task.request.mode)) {
     marks.push_back({.epsilon = split->claimed_epsilon,
                      .title = "claimed: ε = " + short_number(split->claimed_epsilon),
                      .claim = true});

@@ -132,7 +132,7 @@ std::string control_text(const trial::PrivacyPlan& plan) {
 }
 
 // "sigma_g 1.508, clip-count 10, sigma_l 5.559": noise multipliers by release; a range where runs
-// differ.
+// differ. ", by rdp": where that accountant sets them, and not PLD.
 std::string noise_text(const Group& group) {
   if (!group.plan) return "no noise";
   const auto& plan = *group.plan;
@@ -145,6 +145,8 @@ std::string noise_text(const Group& group) {
     parts.push_back((symbol == symbols.end() ? release.purpose : symbol->second) + " " +
                     group.noises.text(release.purpose));
   }
+  const auto& cell = group.first->cell;
+  if (!cell.noise_multiplier && cell.accountant != "pld") parts.push_back("by " + cell.accountant);
   return join(parts, ", ");
 }
 

@@ -545,6 +545,7 @@ Result<void> Coordinator::price(const StudyRun& run, results::StudyRecord& recor
                                 return std::move(trial->events);
                               });
   if (!priced) return priced;
+  if (record.total && !run.cell().noise_multiplier) record.total->noise_accountant = run.cell().accountant;
   // Whether a claim understates is for the executed events to say.
   if (record.claimed_epsilon && record.total && record.total->epsilon <= *record.claimed_epsilon) {
     std::erase(record.flags, baselines::kUnderstated);

@@ -79,12 +79,17 @@ trial::TrialConfig row_base(const spec::Spec& spec, const spec::Panel& panel, co
 
 // The cell of a row's column: its epsilon, or the noise multiplier that the panel fixes and what
 // it costs.
-baselines::Cell cell_of(const Spec& planned, const spec::Panel& panel, const spec::Row& row,
-                        const trial::TrialConfig& base, std::size_t column, std::optional<double> epsilon) {
+Result<baselines::Cell> cell_of(const Spec& planned, const baselines::Baseline& method,
+                                const spec::Panel& panel, const spec::Row& row,
+                                const trial::TrialConfig& base, std::size_t column,
+                                std::optional<double> epsilon) {
+  auto accountant = baselines::noise_accountant(method, row.options, panel.accountant);
+  if (!accountant) return in_context(panel.id + ", " + row.id, accountant.error());
   baselines::Cell cell{.panel = panel.id,
                        .row = row.id,
                        .epsilon = epsilon,
                        .delta = panel.delta,
+                       .accountant = std::move(*accountant),
                        .options = row.options,
                        .base = base,
                        .validation_size = panel.validation,
@@ -108,16 +113,25 @@ Result<void> check_price(const baselines::Baseline& baseline, const baselines::C
                            cell.epsilon ? spec::epsilon_text(*cell.epsilon) : "inf"));
 }
 
+// The noise multiplier, where the panel fixes it; the accountant, where the panel's sets other
+// noise than that of a panel which says nothing.
+json::array noise_said(const baselines::Baseline& method, const spec::Row& row, const baselines::Cell& cell) {
+  if (cell.noise_multiplier) return {*cell.noise_multiplier};
+  if (!cell.epsilon || cell.accountant == baselines::noise_accountant(method, row.options, "").value())
+    return {};
+  return {json::value(cell.accountant)};
+}
+
 // The ids of a cell's studies: the digest of the canonical JSON of the list
 //   [spec, panel, row, method, epsilon, seed, delta, options, validation size, base]
-// and the noise multiplier, where the panel fixes it.
+// and what is said of its noise (noise_said).
 class CellIdentity {
  public:
   CellIdentity(const std::string& spec, const std::string& method, double epsilon,
-               const baselines::Cell& cell)
+               const baselines::Cell& cell, const json::array& noise)
       : before_seed_(elements({spec, cell.panel, cell.row, method, number(epsilon)})),
         after_seed_(elements({cell.delta, cell.options, cell.validation_size})) {
-    if (cell.noise_multiplier) after_base_ = "," + elements({*cell.noise_multiplier});
+    if (!noise.empty()) after_base_ = "," + elements(noise);
   }
 
   std::string id(std::int64_t seed, const std::string& base) const {
@@ -153,10 +167,11 @@ Result<void> add_studies(const Spec& planned, const spec::Panel& panel, const sp
   }
   for (std::size_t column = 0; column < row.epsilons.size(); ++column) {
     const double epsilon = row.epsilons[column];
-    const auto first = cell_of(planned, panel, row, base, column, spec::target_of(epsilon));
-    const CellIdentity identity(spec.name, row.method, epsilon, first);
+    const auto first = cell_of(planned, **baseline, panel, row, base, column, spec::target_of(epsilon));
+    if (!first) return first.error();
+    const CellIdentity identity(spec.name, row.method, epsilon, *first, noise_said(**baseline, row, *first));
     for (const auto seed : row.seeds) {
-      auto cell = first;
+      auto cell = *first;
       cell.seed = seed;
       cell.base.seed = seed;
       if (cell.noise_multiplier) {
@@ -181,12 +196,14 @@ Result<void> price_fixed_noise(Spec& spec) {
       if (!baseline) return baseline.error();
       const auto base = row_base(spec.content, panel, row);
       for (std::size_t column = 0; column < panel.noise_multipliers.size(); ++column) {
-        auto cell = cell_of(spec, panel, row, base, column, kNotPriced);
-        const auto epsilon = baselines::planned_epsilon(baselines::reading_of(**baseline, row.options), cell);
-        if (!epsilon) return in_context(place_of(cell), epsilon.error());
+        const auto cell = cell_of(spec, **baseline, panel, row, base, column, kNotPriced);
+        if (!cell) return cell.error();
+        const auto epsilon =
+            baselines::planned_epsilon(baselines::reading_of(**baseline, row.options), *cell);
+        if (!epsilon) return in_context(place_of(*cell), epsilon.error());
         if (std::ranges::count(row.epsilons, *epsilon) > 0) {
           return error(
-              fmt::format("{}: costs epsilon {}, as another does; leave one out", place_of(cell), *epsilon));
+              fmt::format("{}: costs epsilon {}, as another does; leave one out", place_of(*cell), *epsilon));
         }
         row.epsilons.push_back(*epsilon);
       }

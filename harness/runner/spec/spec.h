@@ -19,6 +19,7 @@ struct PanelFrame {
   std::vector<double> epsilons;
   bool has_sequential_seeds = false;  // how many of them are trained, a comparison decides
   bool has_fixed_noise = false;       // noise multipliers stand for epsilons, which are empty
+  std::string accountant = {};        // that the spec asks for; empty: none
   std::int64_t steps = 0;
   spec::Control control = spec::Control::sampling_only;  // what rows of epsilon inf keep
   bool control_given = false;                            // the spec says so, and so does the table

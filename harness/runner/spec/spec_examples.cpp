@@ -58,6 +58,7 @@ const std::map<std::string, std::string>& spec_examples() {
       {"epsilon", "epsilon: [1, 3, inf]"},
       {"noise_multiplier", "noise_multiplier: [2, 4, 8]"},
       {"delta", "delta: N^-1.1"},
+      {"accountant", "accountant: rdp"},
       {"train", "train: {sample_rate: 0.05, steps: 100, optimizer: adamw}"},
       {"train.sampler", "sampler: poisson"},
       {"train.sample_rate", "sample_rate: 0.05"},

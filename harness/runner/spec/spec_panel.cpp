@@ -24,9 +24,9 @@
 namespace hyfreedp::runner {
 namespace {
 
-const std::vector<std::string> kPanelKeys = {"id",       "title",   "dataset",          "ood_test", "model",
-                                             "seeds",    "epsilon", "noise_multiplier", "delta",    "train",
-                                             "evaluate", "rows",    "footnotes",        "paper",    "table"};
+const std::vector<std::string> kPanelKeys = {
+    "id",    "title",      "dataset", "ood_test", "model", "seeds",     "epsilon", "noise_multiplier",
+    "delta", "accountant", "train",   "evaluate", "rows",  "footnotes", "paper",   "table"};
 constexpr double kLargestDelta = 1e-3;
 constexpr const char* kOnlyPanel = "main";  // id of the panel of a spec without `panels`
 
@@ -298,9 +298,9 @@ bool claims_epsilon(const std::vector<spec::Row>& rows) {
 }  // namespace
 
 const std::vector<std::string>& default_keys() {
-  static const std::vector<std::string> keys = {"dataset",  "ood_test",         "model", "seeds",
-                                                "epsilon",  "noise_multiplier", "delta", "train",
-                                                "evaluate", "footnotes"};
+  static const std::vector<std::string> keys = {"dataset", "ood_test",         "model",    "seeds",
+                                                "epsilon", "noise_multiplier", "delta",    "accountant",
+                                                "train",   "evaluate",         "footnotes"};
   return keys;
 }
 
@@ -347,6 +347,7 @@ struct PanelParts {
   std::optional<std::vector<double>> epsilons;
   std::vector<double> noise_multipliers;  // in place of epsilons, which are empty
   std::optional<double> delta;
+  std::string accountant;  // as given; empty: none
   std::optional<spec::Evaluate> evaluate;
   std::vector<std::string> footnotes;
   std::optional<PaperPlace> place;
@@ -436,6 +437,21 @@ void read_epsilons_or_noise(const Layers& layers, PanelParts& parts, Problems& p
   }
 }
 
+void read_accountant(const Layers& layers, PanelParts& parts, Problems& problems) {
+  const auto given = layers.find("accountant");
+  if (!given) return;
+  const auto name = problems.take(given->text());
+  if (!name) return;
+  if (*name != "pld" && *name != "rdp") {
+    problems.add(given->wrong(fmt::format("must be pld or rdp, not '{}'", *name)));
+  } else if (layers.find("noise_multiplier")) {
+    problems.add(
+        given->wrong("has no effect beside 'noise_multiplier', which fixes the noise; leave it out", ""));
+  } else {
+    parts.accountant = *name;
+  }
+}
+
 void read_columns(const Layers& layers, PanelParts& parts, Problems& problems) {
   if (!layers.find("seeds")) layers.need("seeds", problems);
   if (const auto given = layers.find("seeds"); given && given->is_map()) {
@@ -445,6 +461,7 @@ void read_columns(const Layers& layers, PanelParts& parts, Problems& problems) {
     parts.seeds = read_seeds(*given, problems);
   }
   read_epsilons_or_noise(layers, parts, problems);
+  read_accountant(layers, parts, problems);
   if (!parts.sizes) return;
   const auto population = parts.sizes->private_train;
   if (const auto given = layers.find("delta")) {
@@ -501,6 +518,8 @@ spec::Panel resolved_panel(PanelParts parts) {
                     .train = std::move(parts.train->train),
                     .evaluate = *parts.evaluate,
                     .delta = *parts.delta,
+                    // Where PLD is asked for, no row needs RDP: the same panel as without the key.
+                    .accountant = parts.accountant == "rdp" ? parts.accountant : "",
                     .seeds = std::move(*parts.seeds),
                     .sequential = std::move(parts.sequential),
                     .epsilons = std::move(*parts.epsilons),
@@ -540,6 +559,7 @@ std::optional<spec::Panel> read_panel(const PanelRequest& request, Problems& pro
                           .epsilons = parts.epsilons.value_or(std::vector<double>{}),
                           .has_sequential_seeds = parts.sequential.has_value(),
                           .has_fixed_noise = !parts.noise_multipliers.empty(),
+                          .accountant = parts.accountant,
                           .steps = parts.train ? parts.train->train.steps : 0,
                           .control = parts.train ? parts.train->control : spec::Control::sampling_only,
                           .control_given = train.find("control").has_value(),

@@ -196,6 +196,15 @@ void check_choice(const Layers& layers, const baselines::Baseline& method, const
       fmt::format("chooses among runs, and '{}' has {}", frame.dataset, lack), ""));
 }
 
+// Where RDP alone can set the noise of a row, PLD is not asked for.
+void check_accountant(const Layers& layers, const baselines::Baseline& method, const json::object& options,
+                      const PanelFrame& frame, Problems& problems) {
+  const auto found = baselines::noise_accountant(method, options, frame.accountant);
+  if (found) return;
+  const auto own = layers.below("options").find("accountant");
+  problems.add(own.value_or(*layers.find("method")).wrong_inside(found.error().message, ""));
+}
+
 // What the options of a method that is named as its controller say of each other
 // (optimizers/facts.h).
 void check_options(const baselines::Baseline& method, const json::object& options, const Layers& layers,
@@ -219,6 +228,7 @@ std::optional<spec::Row> read_row(const ExpandedRow& expanded, const PanelFrame&
   if (options) check_options(*method, *options, layers, problems);
   const auto epsilons = row_epsilons(layers, frame, method, problems);
   if (options) check_choice(layers, *method, *options, frame, problems);
+  if (options) check_accountant(layers, *method, *options, frame, problems);
   auto seeds = std::optional(frame.seeds);
   if (const auto given = layers.find("seeds")) seeds = read_seeds(*given, problems);
   auto steps = std::optional(frame.steps);
