@@ -185,7 +185,8 @@ class Store {
   // Those of all specs, by the specs' names.
   Result<std::vector<StudyRecord>> all_studies() const;
   Result<std::optional<StudyRecord>> study(const std::string& id) const;
-  // Of the answers that the spec's studies have, those aside that were cancelled, lost or not needed.
+  // Of the answers that the spec's studies have, those aside that were cancelled, lost or not
+  // needed.
   Result<std::vector<RowCode>> row_codes(const std::string& spec) const;
   // By the dataset's text, all that was put.
   Result<std::map<std::string, std::vector<json::object>>> data() const;

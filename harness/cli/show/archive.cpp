@@ -128,7 +128,7 @@ std::string readme_of(const ArchiveRequest& request, const results::TableModel& 
 Result<void> write_sums(const std::string& folder) {
   std::string sums;
   for (const auto& name : files_in(folder)) {
-    const auto content = read_file(folder + "/" + name);
+    const auto content = read_file(fmt::format("{}/{}", folder, name));
     if (!content) return content.error();
     sums += fmt::format("{}  {}\n", sha256_hex(*content), name);
   }
@@ -138,7 +138,7 @@ Result<void> write_sums(const std::string& folder) {
 Result<std::vector<ArchivedFile>> make_read_only(const std::string& folder) {
   std::vector<ArchivedFile> files;
   for (const auto& name : files_in(folder)) {
-    const fs::path path = folder + "/" + name;
+    const fs::path path = fmt::format("{}/{}", folder, name);
     std::error_code failure;
     fs::permissions(path, fs::perms::owner_read | fs::perms::group_read | fs::perms::others_read, failure);
     if (failure)
@@ -213,7 +213,7 @@ class Checker {
   void check_files(const std::map<std::string, std::string>& sums) {
     std::size_t wrong = 0;
     for (const auto& [name, sum] : sums) {
-      const auto path = folder_ + "/" + name;
+      const auto path = fmt::format("{}/{}", folder_, name);
       const auto content = read_file(path);
       const bool is_link = fs::is_symlink(fs::path(path));
       if (content && !is_link && sha256_hex(*content) == sum) continue;
