@@ -25,13 +25,41 @@
 namespace hyfreedp::runner {
 
 // unwritten: killed before its worker wrote a line. linger: under way until it is cancelled.
-enum class Fate { finish, diverge, kill, no_device, cancel, unwritten, linger };
+// exhausted: its worker says that memory is short. crash: killed with the coordinator, whose run()
+// ends with an error; crash_unwritten: before the worker wrote a line.
+enum class Fate {
+  finish,
+  diverge,
+  kill,
+  no_device,
+  cancel,
+  unwritten,
+  linger,
+  exhausted,
+  crash,
+  crash_unwritten
+};
 enum class Order { first_in, last_in, shuffled };
 
 class FakeExecutor final : public Executor {
  public:
   Order order = Order::first_in;
   std::function<Fate(const trial::TrialConfig&)> fate = [](const auto&) { return Fate::finish; };
+  // Steps that a run which does not finish does, in all, from step 0 on.
+  std::function<std::int64_t(const trial::TrialConfig&)> steps_done = [](const auto&) { return 2; };
+  // Whether it is killed after the next step was booked, and before that has its line.
+  std::function<bool(const trial::TrialConfig&)> ends_in_a_step = [](const auto&) { return false; };
+  // After how many steps it keeps a state, from which the next run can go on; 0: it keeps none.
+  std::function<std::int64_t(const trial::TrialConfig&)> keeps_state = [](const auto&) { return 0; };
+  std::map<std::string, std::vector<mechanism::ResumePoint>> states;  // of each trial, the latest first
+  // A worker has its journal and its key. It releases a step, or its score (step = config.steps):
+  // returns the hash.
+  std::function<void(const trial::TrialConfig&, const mechanism::JournalWriter&)> at_begin =
+      [](const auto&, const auto&) {};
+  std::function<std::string(const trial::TrialConfig&, std::int64_t step)> release =
+      [](const auto&, std::int64_t) { return "hash"; };
+  std::function<void(const trial::TrialConfig&, const mechanism::ResumePoint&)> at_state = [](const auto&,
+                                                                                              const auto&) {};
   // What of a finished trial is put into the folder for its weights; returns why it could not be.
   std::function<std::string(const std::string& folder, const trial::TrialConfig&)> keep_weights = {};
   // Called with the trial when it is over, or lingers, before the coordinator hears of it.
@@ -81,6 +109,7 @@ class FakeExecutor final : public Executor {
   void stop() override { stopped = true; }
 
   Result<std::vector<Update>> poll(std::chrono::milliseconds) override {
+    if (crashed_) return std::vector<Update>{};
     std::vector<Update> updates = std::exchange(over_, std::exchange(over_later_, {}));
     if (stopped) {
       for (const auto& job : waiting_) updates.push_back(failure(job.id, kCancelled));
@@ -99,6 +128,7 @@ class FakeExecutor final : public Executor {
       const bool is_trial = string_or(job.request, "type", "") == "run";
       for (int i = 1; is_trial && i <= uses; ++i) updates.push_back(use(job.id, i));
       auto over = end(job);
+      if (crashed_) return error("The coordinator was killed.");
       if (is_trial && uses > 0) over.resident_bytes = 5e8;
       if (std::exchange(lingers_, false)) {
         lingering_.emplace(job.id, std::move(over));
@@ -146,14 +176,18 @@ class FakeExecutor final : public Executor {
     EXPECT_EQ(config.id(), job.id);
     const auto key = string_or(job.request, "key", "");
     const auto ending = fate(config);
-    if (ending == Fate::unwritten) return failure(job.id, kKilled);
+    crashed_ = ending == Fate::crash || ending == Fate::crash_unwritten;
+    if (ending == Fate::unwritten || ending == Fate::crash_unwritten) return failure(job.id, kKilled);
     auto journal = open_journal(job.request, config, key);
-    const std::int64_t executed = ending == Fate::finish ? config.steps : 2;
-    for (std::int64_t step = 0; step < executed; ++step) {
-      EXPECT_TRUE(journal->ensure_booked(step));
-      EXPECT_TRUE(journal->step({step, "hash", {{"eta", 0.5}}}, {"gradient"}));
+    at_begin(config, *journal);
+    do_steps(config, ending, *journal);
+    if (ending == Fate::kill || ending == Fate::crash) return failure(job.id, kKilled);
+    if (ending == Fate::exhausted) {
+      EXPECT_TRUE(journal->finish({.state = trial::TrialState::failed, .kind = kOutOfMemory}));
+      forget_key(config, key);
+      states.erase(job.id);
+      return failure(job.id, kOutOfMemory);
     }
-    if (ending == Fate::kill) return failure(job.id, kKilled);
     lingers_ = ending == Fate::linger;
     if (ending == Fate::cancel || ending == Fate::linger) return failure(job.id, kCancelled);
     if (ending != Fate::finish) {
@@ -161,8 +195,10 @@ class FakeExecutor final : public Executor {
       EXPECT_TRUE(
           journal->finish({.state = trial::TrialState::failed, .kind = kind, .message = "So it was."}));
       forget_key(config, key);
+      states.erase(job.id);
       return failure(job.id, kind);
     }
+    states.erase(job.id);
     write_metrics(config, *journal);
     Update over{.kind = Update::Kind::over, .job = job.id};
     const auto weights = string_or(job.request, "weights", "");
@@ -172,10 +208,32 @@ class FakeExecutor final : public Executor {
     return over;
   }
 
+  void do_steps(const trial::TrialConfig& config, Fate ending, mechanism::JournalWriter& journal) {
+    const auto from = journal.resumed_from().step;
+    auto until = ending == Fate::finish ? config.steps : std::min(steps_done(config), config.steps);
+    if (ending == Fate::diverge) until = std::max(until, std::min(from + 1, config.steps));
+    const auto kept = keeps_state(config);
+    for (auto step = from; step < until; ++step) {
+      EXPECT_TRUE(journal.ensure_booked(step));
+      const auto hash = release(config, step);
+      EXPECT_EQ(journal.expected_hash(step).value_or(hash), hash) << "another release under the same noise";
+      EXPECT_TRUE(journal.step({step, hash, {{"eta", 0.5}}}, {"gradient"}));
+      if (step + 1 != kept) continue;
+      auto& points = states[config.id()];
+      points.insert(points.begin(), journal.point(kept).value());
+      if (points.size() > 2) points.pop_back();
+      at_state(config, points.front());
+    }
+    if (ending == Fate::finish || until == config.steps || !ends_in_a_step(config)) return;
+    const auto step = std::max(until, from);
+    EXPECT_TRUE(journal.ensure_booked(step));
+    release(config, step);
+  }
+
   // With the key, where the run is unseeded, as a worker binds the two.
   std::unique_ptr<mechanism::JournalWriter> open_journal(const json::object& request,
                                                          const trial::TrialConfig& config,
-                                                         const std::string& key) const {
+                                                         const std::string& key) {
     mechanism::EarlierAttempts earlier{.recorded = int_or(request, "attempts", 0)};
     if (!config.noise_seed) {
       if (auto stored = random::read_key(key).value()) {
@@ -186,9 +244,9 @@ class FakeExecutor final : public Executor {
     json::object fingerprint{{"machine", machine}};
     if (auto code = trial::code_of(config.optimizer.name, config.controller.name); !code.empty())
       fingerprint["code"] = std::move(code);
-    auto journal =
-        mechanism::JournalWriter::open(string_or(request, "journal", ""), config, fingerprint, earlier)
-            .value();
+    auto journal = mechanism::JournalWriter::open(string_or(request, "journal", ""), config, fingerprint,
+                                                  earlier, states[config.id()])
+                       .value();
     const bool goes_on = earlier.key && earlier.key->nonce == journal->nonce();
     if (!config.noise_seed && !goes_on) {
       EXPECT_TRUE(random::replace_key(key, {.nonce = journal->nonce(),
@@ -205,7 +263,7 @@ class FakeExecutor final : public Executor {
     }
   }
 
-  void write_metrics(const trial::TrialConfig& config, mechanism::JournalWriter& journal) const {
+  void write_metrics(const trial::TrialConfig& config, mechanism::JournalWriter& journal) {
     const double value = static_cast<double>(std::stoul(config.id().substr(0, 6), nullptr, 16)) / 0x1000000;
     const double tested = test_accuracy ? test_accuracy(config) : value + test_shift * (0.5 - value);
     EXPECT_TRUE(journal.metric({config.steps, "test", "accuracy", tested, trial::Visibility::test}));
@@ -224,6 +282,7 @@ class FakeExecutor final : public Executor {
     }
     if (!config.evaluation.score) return;
     EXPECT_TRUE(journal.book_score(config.evaluation.score->noise_counts, "private_validation"));
+    release(config, config.steps);
     EXPECT_TRUE(
         journal.metric({config.steps, "private_validation", "score", value, trial::Visibility::released}));
   }
@@ -232,22 +291,37 @@ class FakeExecutor final : public Executor {
   std::map<std::string, Update> lingering_;  // with their ends
   std::vector<Update> over_, over_later_;
   bool lingers_ = false;
+  bool crashed_ = false;
   std::mt19937 random_{7};
 };
 
-// A folder, a store in memory, and runs of specs in them.
+// A folder, a store in memory or in the folder, and runs of specs in them.
 class World {
  public:
-  World() {
+  enum class Database { in_memory, in_folder };
+  explicit World(Database database = Database::in_memory) : database_(database) {
     std::string pattern = ::testing::TempDir() + "hyfreedp-world-XXXXXX";
     folder_ = ::mkdtemp(pattern.data());
-    forget_database();
+    if (database == Database::in_folder) std::filesystem::create_directories(out().root);
+    reopen_database();
   }
   ~World() { std::filesystem::remove_all(folder_); }
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  void forget_database() { store_ = results::Store::in_memory().value(); }
+  void forget_database() {
+    close_database();
+    std::filesystem::remove(out().database());
+    reopen_database();
+  }
+  // For a process of its own; only of one in the folder anything is left.
+  void close_database() { store_.reset(); }
+  void reopen_database() {
+    close_database();
+    store_ = database_ == Database::in_memory
+                 ? results::Store::in_memory().value()
+                 : results::Store::open(out().database(), results::Store::Mode::read_write).value();
+  }
   results::Store& store() { return *store_; }
   OutFolder out() const { return {folder_ + "/out"}; }
 
@@ -273,6 +347,12 @@ class World {
 
   RunReport run(Spec spec, FakeExecutor& executor, const std::function<bool()>& stop_asked, bool fresh,
                 const std::optional<KeptWeights>& keeper = {}, const Only& only = {}, bool replace = false) {
+    return try_run(std::move(spec), executor, stop_asked, fresh, keeper, only, replace).value();
+  }
+
+  Result<RunReport> try_run(Spec spec, FakeExecutor& executor, const std::function<bool()>& stop_asked,
+                            bool fresh, const std::optional<KeptWeights>& keeper = {}, const Only& only = {},
+                            bool replace = false) {
     enter_spec(*store_, out(), spec, fresh, replace).value();
     Progress progress(silent_, Progress::Style::none);
     Coordinator coordinator(*store_, executor, out(), progress);
@@ -282,7 +362,7 @@ class World {
       keeper->open().value();
       coordinator.keep_weights(*keeper);
     }
-    return coordinator.run(spec, stop_asked).value();
+    return coordinator.run(spec, stop_asked);
   }
 
   // Everything but seconds, as text.
@@ -305,6 +385,7 @@ class World {
   }
 
  private:
+  Database database_;
   std::string folder_;
   std::unique_ptr<results::Store> store_;
   std::ostream silent_{nullptr};
