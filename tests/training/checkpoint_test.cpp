@@ -6,109 +6,15 @@
 #include <fstream>
 #include <sys/stat.h>
 
-#include "harness/accounting/accountant.h"
 #include "harness/base/files.h"
 #include "harness/mechanism/releases.h"
-#include "harness/trial/event_tally.h"
-#include "tests/training/fixtures.h"
+#include "tests/training/resumable.h"
 
 namespace hyfreedp::training {
 namespace {
 
 namespace fs = std::filesystem;
 using torch::Tensor;
-
-// A trial with its files, which a test runs as often as it likes.
-class Resumable {
- public:
-  explicit Resumable(trial::TrialConfig config) : config_(std::move(config)) {}
-
-  std::string journal_path() const { return folder_.file("journal"); }
-  std::string checkpoints() const { return folder_.file("checkpoints"); }
-  std::vector<std::string> files() const {
-    std::vector<std::string> names;
-    std::error_code absent;
-    for (const auto& entry : fs::directory_iterator(checkpoints(), absent)) {
-      names.push_back(entry.path().filename().string());
-    }
-    std::ranges::sort(names);
-    return names;
-  }
-
-  // Until `steps` of this run are done, of which the checkpoint is, and one more; or to its end.
-  // `interval`: seconds between checkpoints.
-  TrainingEnd run(std::int64_t steps = -1, double interval = 0) {
-    Checkpoints checkpoints(this->checkpoints(), config_.id(), std::chrono::duration<double>(interval));
-    auto journal = mechanism::JournalWriter::open(journal_path(), config_, fingerprint_, {},
-                                                  points_of(checkpoints.read()));
-    EXPECT_TRUE(journal) << journal.error().message;
-    from_ = (**journal).resumed_from().step;
-    done_ = 0;
-    const auto dataset = data_of(config_);
-    const auto end = train({.config = config_,
-                            .dataset = dataset,
-                            .key = seeded_key(config_),
-                            .journal = **journal,
-                            .stop_requested = [&] { return steps >= 0 && done_ >= steps; },
-                            .progress = [&](std::int64_t, const Scalars&) { ++done_; },
-                            .checkpoints = &checkpoints,
-                            .weights_folder = weights_});
-    EXPECT_TRUE(end) << end.error().message;
-    problem_ = checkpoints.problem();
-    return *end;
-  }
-  mechanism::Journal journal() const { return mechanism::read_journal(journal_path()).value(); }
-
-  trial::TrialConfig config_;
-  json::object fingerprint_ = fingerprint("cpu");
-  std::int64_t from_ = 0;  // where the last run began
-  std::int64_t done_ = 0;  // steps that it did
-  std::string problem_;
-  std::string weights_;
-
- private:
-  TemporaryFolder folder_;
-};
-
-mechanism::Journal undisturbed(const trial::TrialConfig& config) {
-  Resumable whole(config);
-  const auto finish = whole.run().finish;
-  EXPECT_EQ(finish.state, trial::TrialState::finished) << finish.message;
-  return whole.journal();
-}
-
-json::value events_of(const mechanism::Journal& journal) {
-  return accounting::events_to_json({.events = journal.executed});
-}
-
-bool are_same(const std::vector<accounting::Event>& left, const std::vector<accounting::Event>& right) {
-  const trial::EventTally a(left), b(right);
-  return a.contains(b) && b.contains(a);
-}
-
-// What a checkpoint has to hold beside the rules' own state.
-std::vector<trial::TrialConfig> every_state() {
-  auto configs = every_rule();
-  for (const auto average : {trial::Average::ema, trial::Average::swa}) {
-    configs.push_back(small_config());
-    configs.back().training.average = average;
-    if (average == trial::Average::ema) configs.back().training.average_decay = 0.9;
-  }
-  configs.push_back(small_config());
-  configs.back().privacy.clipping = trial::Clipping::adaptive;
-  configs.back().privacy.adaptive = trial::AdaptiveThreshold{.count_noise = 10};
-  configs.push_back(small_config());
-  configs.back().privacy.asked.feature_mean = trial::FeatureMean{.norm = 2.5, .noise = 8};
-  configs.push_back(probing_config(true));
-  configs.back().evaluation.released_norms = true;
-  configs.back().evaluation.noise_residual = true;
-  configs.push_back(small_config());
-  configs.back().optimizer = optimizer_named("sgd", {{"momentum", 0.9}, {"free_step", true}});
-  configs.push_back(small_config());
-  configs.back().evaluation.score = trial::ScoreRelease{.noise_counts = 5};
-  for (auto& config : configs) config.evaluation.every = 4;
-  return configs;
-}
 
 // Stopped where an evaluation is due, where a probe is, after the first step, and before the end.
 TEST(Checkpoint, EveryStateGoesOnToTheSameBitsAndTheSamePrice) {
