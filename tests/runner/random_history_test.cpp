@@ -22,8 +22,8 @@
 namespace hyfreedp::runner {
 namespace {
 
-constexpr int kHistories = 30;
-constexpr int kOperations = 10;
+constexpr int kHistories = 45;
+constexpr int kOperations = 14;
 constexpr std::int64_t kSteps = 150;  // more than are booked at once, fewer than may be booked ahead
 constexpr double kEpsilon = 3, kRate = 0.1, kDelta = 1e-5, kScoreNoise = 300;
 constexpr int kSeqTo = 4;
@@ -74,7 +74,7 @@ struct Run {
   bool crashed = false;         // the database does not know how its last worker ended
   bool has_two_prices = false;  // see lose_database()
   std::int64_t starts = 0, losses = 0;
-  std::set<std::pair<std::string, std::int64_t>> released;  // noise and step
+  std::map<std::string, Attempt> ever;  // all that released anything, by their noise
 
   Cost whole() const { return {kSteps, is_selected ? 1 : 0}; }
   Cost charge() const {
@@ -96,7 +96,7 @@ struct Run {
   Cost least() const {
     if (is_exact) return charge();
     Cost all;
-    for (const auto& [noise, step] : released) ++(step == kSteps ? all.scores : all.steps);
+    for (const auto& [noise, one] : ever) all = sum(all, {one.booked - one.first, one.scores});
     return all;
   }
   Cost most() const {
@@ -388,7 +388,8 @@ class Folder {
 
   void lose_journal(bool and_key) {
     auto* run = any_run([&](const std::string& id, const Run& one) {
-      return one.database_knows && has(world_.out().journal(id));
+      const bool key_knows = !and_key && !one.is_over && has(world_.out().key(id));
+      return (one.database_knows || key_knows) && has(world_.out().journal(id));
     });
     if (run == nullptr) return;
     const auto id = id_of(*run);
@@ -583,6 +584,7 @@ class Folder {
         for (const auto& one : run.attempts) run.wholes += one.is_used() ? 1 : 0;
         run.attempts.clear();
         run.lost_journal_and_key = false;
+        run.database_alone_knows = run.losses > 1;  // the new journal has it
       }
       if (!run.attempts.empty() && !run.attempts.back().is_used()) run.attempts.pop_back();
       run.attempts.push_back({.noise = noise,
@@ -604,13 +606,13 @@ class Folder {
   std::string release(const trial::TrialConfig& config, std::int64_t step) {
     auto& run = runs_.at(config.id());
     auto& attempt = run.attempts.back();
-    run.released.emplace(attempt.noise, step);
     if (step == kSteps) {
       attempt.scores = 1;
     } else {
       attempt.book(step);
       attempt.done = std::max(attempt.done, step + 1);
     }
+    run.ever[attempt.noise] = attempt;
     auto& course = course_[config.id()];
     const auto hash = std::to_string(
         std::hash<std::string>()(fmt::format("{}, {}, {}, {}", course, attempt.noise, machine_, step)));
@@ -676,7 +678,7 @@ class Folder {
         if (run->is_exact && !run->has_two_prices) {
           EXPECT_DOUBLE_EQ(study.total->epsilon, epsilon_of(run->charge().steps));
         }
-        EXPECT_GE(study.total->epsilon, epsilon_of(static_cast<std::int64_t>(run->released.size())));
+        EXPECT_GE(study.total->epsilon, epsilon_of(kSteps) * (1 - 1e-9));
         const bool is_interrupted = std::ranges::any_of(
             study.flags, [](const auto& flag) { return flag.starts_with("interrupted"); });
         if (run->is_exact && !run->has_two_prices) {
@@ -688,8 +690,6 @@ class Folder {
         if (study.total && run->is_exact && !run->has_two_prices && study.failure_kind == "diverged") {
           EXPECT_DOUBLE_EQ(study.total->epsilon, epsilon_of(run->charge().steps));
         }
-      } else {
-        EXPECT_TRUE(run == nullptr || !run->is_over || study.state == results::StudyState::open);
       }
     }
   }
@@ -742,7 +742,7 @@ void play(std::uint64_t seed, bool tells) {
   const std::array kinds = {&kPlain, &kSequential, &kSelection};
   for (int i = 0; i < kOperations && !::testing::Test::HasFailure(); ++i) {
     const auto& kind = *kinds.at(folder.draw(kinds.size()));
-    const auto which = i < 2 ? 0 : folder.draw(20);
+    const auto which = i < 2 ? 0 : folder.draw(24);
     if (which < 9) folder.run(kind);
     if (which == 9 || which == 10) folder.cancel(kind);
     if (which == 11 || which == 12) folder.retry(kind);
@@ -753,12 +753,16 @@ void play(std::uint64_t seed, bool tells) {
     if (which == 17) folder.lose_states();
     if (which == 18) folder.lose_database();
     if (which == 19) folder.merge(far);
+    if (which == 20) folder.lose_states();
+    if (which == 21) folder.lose_journal(false);
+    if (which == 22) folder.put_back_a_copy();
+    if (which == 23) folder.lose_database();
     folder.check();
     if (folder.chance(30)) folder.keep_copies();
   }
-  // What is left can be finished.
+  // What is left can be finished. Of some histories: prices of many rows take their time.
   for (const auto* kind : kinds) {
-    if (::testing::Test::HasFailure()) break;
+    if (::testing::Test::HasFailure() || seed % 6 != 0) break;
     folder.run(*kind, false, true);
     folder.check();
   }

@@ -69,7 +69,12 @@ void stop_at_asks(const trial::TrialConfig& given, int most) {
     EXPECT_GE(asked, ask) << "it asked at other moments than the undisturbed run";
     EXPECT_EQ(run.problem_, "");
     if (stopped) {
+      const auto done = run.done_;
       ASSERT_EQ(run.run().finish.state, trial::TrialState::finished);
+      // One step more than its state has was done for the sake of a hash.
+      if (done < config.steps) {
+        EXPECT_GE(run.from_, done - 1) << "what was done is lost";
+      }
     }
     expect_same(run, whole);
   }
