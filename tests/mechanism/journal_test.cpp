@@ -403,5 +403,26 @@ TEST(Journal, ConfigAndIdentitySurvive) {
   EXPECT_NE(repeated.id(), config.id());
 }
 
+// "Writes bookings of 128 steps, up to 192 steps in advance": to the step, at each boundary.
+TEST(Journal, BooksEachPieceAtItsStep) {
+  const TemporaryFolder folder;
+  const auto path = folder.file("a.jsonl");
+  auto writer = open(path, private_config(400));
+  const std::map<std::int64_t, std::int64_t> booked_after = {{0, 128},   {1, 128},   {63, 128},  {64, 256},
+                                                             {65, 256},  {127, 256}, {128, 256}, {191, 256},
+                                                             {192, 384}, {319, 384}, {320, 400}, {399, 400}};
+  std::int64_t done = 0;
+  for (const auto& [step, expected] : booked_after) {
+    run_steps(*writer, done, step + 1);
+    done = step + 1;
+    const auto text = read_file(path).value();
+    const auto last = text.rfind("\"type\":\"book\"");
+    const auto line =
+        text.substr(text.rfind('\n', last) + 1, text.find('\n', last) - text.rfind('\n', last) - 1);
+    const auto book = parse_json(line, "line").value().as_object();
+    EXPECT_EQ(book.at("first").as_int64() + book.at("count").as_int64(), expected) << step;
+  }
+}
+
 }  // namespace
 }  // namespace hyfreedp::mechanism

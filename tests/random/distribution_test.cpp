@@ -155,5 +155,28 @@ TEST(Permutation, IsUniformAndComplete) {
   EXPECT_TRUE(permutation(kKey, {}, 0).empty());
 }
 
+// A word is below the threshold from the next rate on that a double can hold. Of 2^17 words some 64
+// are themselves a rate times 2^64.
+TEST(PoissonSample, ACoinExactlyAtTheRateIsNotIn) {
+  const Address address{.step = 10};
+  std::vector<std::uint64_t> words(1 << 17);
+  fill_bits(kKey, address, 0, words);
+  int exact = 0;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] % (1 << 11) != 0) continue;
+    ++exact;
+    const double rate = std::ldexp(static_cast<double>(words[i]), -64);
+    const auto is_in = [&](double at) {
+      const auto some = poisson_sample(kKey, address, static_cast<std::int64_t>(i) + 1, at);
+      return !some.empty() && some.back() == static_cast<std::int64_t>(i);
+    };
+    ASSERT_FALSE(is_in(rate)) << i;
+    ASSERT_FALSE(is_in(std::nextafter(rate, 0.0))) << i;
+    ASSERT_TRUE(is_in(std::nextafter(rate, 1.0))) << i;
+    if (exact == 8) break;
+  }
+  EXPECT_EQ(exact, 8);
+}
+
 }  // namespace
 }  // namespace hyfreedp::random

@@ -546,5 +546,28 @@ TEST(Odometer, ARestartedLoserRaisesThePriceOfItsSelection) {
   EXPECT_GT(epsilon_of(world), epsilon_of(clean));
 }
 
+// Disjoint splits compose in parallel: the dearer decides, whichever it is, also for a budget.
+TEST(Odometer, TheDearerSplitDecidesWhicheverItIs) {
+  const auto alone = [](const std::vector<accounting::Event>& events) {
+    return accounting::report_epsilon({.events = events}, kDelta)->epsilon;
+  };
+  const double cheap = alone({on("", 8)}), dear = alone({on("", 2)}), both = alone({on("", 8), on("", 2)});
+  for (const auto& [first, second] :
+       {std::pair{"private_train", "private_validation"}, std::pair{"private_validation", "private_train"}}) {
+    SCOPED_TRACE(first);
+    Spending spending;
+    spending.add({on(first, 2), on(second, 8)});
+    const auto reading = read_odometer(spending, kDelta).value();
+    EXPECT_DOUBLE_EQ(reading.total.epsilon, dear);
+    EXPECT_DOUBLE_EQ(reading.splits.at(first).epsilon, dear);
+    EXPECT_DOUBLE_EQ(reading.splits.at(second).epsilon, cheap);
+    EXPECT_TRUE(is_within(spending, dear, kDelta).value());
+    EXPECT_FALSE(is_within(spending, 0.999 * dear, kDelta).value());
+    spending.splits_differ = true;  // a record may be in both
+    EXPECT_DOUBLE_EQ(read_odometer(spending, kDelta)->total.epsilon, both);
+    EXPECT_FALSE(is_within(spending, 0.999 * both, kDelta).value());
+  }
+}
+
 }  // namespace
 }  // namespace hyfreedp::runner

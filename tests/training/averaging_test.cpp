@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <vector>
 
+#include "harness/models/weights/weights.h"
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
@@ -78,6 +79,64 @@ TEST(WeightAverage, OnlyTheEvaluationChanges) {
   // The average of one step's weights is these weights.
   const auto late = journal_with({{"average", "ema"}, {"average_from", 14}});
   EXPECT_EQ(metric_of(plain, "test", "loss"), metric_of(late, "test", "loss"));
+}
+
+// Weights by name, and the loss at the evaluation, of a run under one key.
+std::pair<std::map<std::string, torch::Tensor>, double> end_of(std::int64_t steps,
+                                                               const json::object& given) {
+  const TemporaryFolder folder;
+  auto config = small_config(steps);
+  config.training = options_of(given);
+  {
+    auto journal = mechanism::JournalWriter::open(folder.file("journal"), config, fingerprint("cpu")).value();
+    const auto dataset = data_of(config);
+    EXPECT_TRUE(train({.config = config,
+                       .dataset = dataset,
+                       .key = random::key_from_seed("one key"),
+                       .journal = *journal,
+                       .weights_folder = folder.file("weights")}));
+  }
+  std::map<std::string, torch::Tensor> weights;
+  for (const auto& [name, tensor] : models::read_weights(folder.file("weights")).value()) {
+    weights[name] = tensor.to(torch::kFloat64).clone();
+  }
+  return {weights, metric_of(mechanism::read_journal(folder.file("journal")).value(), "test", "loss")};
+}
+
+double cross_entropy_by_hand(const std::map<std::string, torch::Tensor>& weights) {
+  const auto data = data_of(small_config());
+  const auto logits =
+      data.test.features.to(torch::kFloat64).matmul(weights.at("fc.weight").t()) + weights.at("fc.bias");
+  double total = 0;
+  for (std::int64_t i = 0; i < logits.size(0); ++i) {
+    const auto label = data.test.labels[i].item<std::int64_t>();
+    total += (logits[i].exp().sum().log() - logits[i][label]).item<double>();
+  }
+  return total / static_cast<double>(logits.size(0));
+}
+
+// Recomputed from runs that end with the weights after each step.
+TEST(WeightAverage, WhatIsKeptAndEvaluatedIsTheAverageOfEachStepsWeights) {
+  constexpr std::int64_t kSteps = 5;
+  std::vector<std::map<std::string, torch::Tensor>> after;
+  for (std::int64_t step = 1; step <= kSteps; ++step) after.push_back(end_of(step, {}).first);
+  const auto check = [&](const json::object& given, const std::vector<double>& shares) {
+    const auto [kept, loss] = end_of(kSteps, given);
+    std::map<std::string, torch::Tensor> expected;
+    for (const auto& [name, tensor] : kept) {
+      expected[name] = torch::zeros_like(tensor);
+      for (std::size_t i = 0; i < shares.size(); ++i) expected[name] += shares[i] * after[i].at(name);
+      EXPECT_TRUE(at::allclose(tensor, expected[name], 1e-5, 1e-7)) << canonical_json(given) << " " << name;
+    }
+    EXPECT_NEAR(loss, cross_entropy_by_hand(expected), 1e-5) << canonical_json(given);
+  };
+  check({}, {0, 0, 0, 0, 1});
+  check({{"average", "swa"}}, {0.2, 0.2, 0.2, 0.2, 0.2});
+  check({{"average", "swa"}, {"average_from", 2}}, {0, 0, 1 / 3.0, 1 / 3.0, 1 / 3.0});
+  // d_1 = 2/11, d_2 = 3/12: what is after step 0 has 2/11 * 3/12.
+  const double first = 2 / 11.0, second = 3 / 12.0;
+  check({{"average", "ema"}, {"average_decay", 0.9}, {"average_from", 2}},
+        {0, 0, first * second, (1 - first) * second, 1 - second});
 }
 
 TEST(WeightAverage, IsRefusedBesideTheOptimizersOwn) {
