@@ -93,6 +93,35 @@ TEST(CentreCrop, TakesTorchvisionsMiddle) {
   EXPECT_TRUE(centre_crop(row, 0).has_error());
 }
 
+// Which rows and which columns go, each by its own side; half a place is rounded to the even one.
+TEST(CentreCrop, TakesTheMiddleOfEachSide) {
+  const auto corner_of = [](std::int64_t height, std::int64_t width, std::int64_t size) {
+    Image image{.height = height, .width = width, .pixels = {}};
+    for (std::int64_t y = 0; y < height; ++y) {
+      for (std::int64_t x = 0; x < width; ++x) {
+        for (const auto value : {y, x, y + x}) image.pixels.push_back(static_cast<std::uint8_t>(value));
+      }
+    }
+    const auto cut = centre_crop(image, size).value();
+    const std::pair corner(int{cut.pixels[0]}, int{cut.pixels[1]});
+    for (std::int64_t i = 0; i < size * size; ++i) {  // the rest follows from the corner
+      const auto* pixel = cut.pixels.data() + i * 3;
+      EXPECT_EQ(int{pixel[0]}, corner.first + i / size);
+      EXPECT_EQ(int{pixel[1]}, corner.second + i % size);
+      EXPECT_EQ(int{pixel[2]}, int{pixel[0]} + int{pixel[1]});
+    }
+    return corner;
+  };
+  EXPECT_EQ(corner_of(3, 3, 3), std::pair(0, 0));
+  EXPECT_EQ(corner_of(9, 3, 3), std::pair(3, 0));
+  EXPECT_EQ(corner_of(3, 9, 3), std::pair(0, 3));
+  // halves: 0.5 -> 0, 1.5 -> 2, 2.5 -> 2
+  EXPECT_EQ(corner_of(4, 6, 3), std::pair(0, 2));
+  EXPECT_EQ(corner_of(6, 4, 3), std::pair(2, 0));
+  EXPECT_EQ(corner_of(8, 6, 3), std::pair(2, 2));
+  EXPECT_EQ(corner_of(6, 8, 3), std::pair(2, 2));
+}
+
 // The tensors of a safetensors file: 8 bytes length, a JSON header, raw data.
 struct Tensor {
   std::vector<std::int64_t> shape;

@@ -15,6 +15,7 @@
 #include "harness/base/program.h"
 #include "harness/base/text.h"
 #include "results/store/records.h"
+#include "results/store/states.h"
 #include "results/store/store.h"
 #include "results/table/table_model.h"
 #include "tests/results/small_database.h"
@@ -154,6 +155,37 @@ TEST_F(Views, CellsAreTheTablesValues) {
           "SELECT DISTINCT purpose, split, sample_rate, batches, noise, noise_multiplier, releases_per_batch "
           "FROM run_events"),
       "NULL | private_train | 0.1 | 10 | gaussian | 1.5 | 1\n");
+}
+
+// A cancelled study has no value, even where one of its runs came to its end, and its cost stays.
+TEST_F(Views, ACancelledStudyHasItsCostAndNoValue) {
+  {
+    const auto writer = store();
+    ASSERT_TRUE(writer->put_spec(small::spec()));
+    for (int seed = 0; seed < 3; ++seed) {
+      auto study = small::study("a", "linear-scaling", 1.0, seed);
+      study.state = seed == 2 ? StudyState::concluded : StudyState::failed;
+      if (seed == 0) study.failure_kind = kCancelledStudy;
+      if (seed == 1) study.failure_kind = kNotNeeded;
+      study.composition = {{"rule", seed == 1 ? "none" : "sum"}};
+      study.seconds = 1.5 * seed;
+      if (seed != 1) {
+        study.trials = {study.id + "-0"};
+        ASSERT_TRUE(writer->put_trial(small::trial(study.trials.front()), {}, small::metrics(0.8)));
+        study.total = small::spent(1.25, "pld");
+      }
+      if (seed == 2) study.training = small::spent(0.75, "pld");
+      if (seed != 1) study.reported_trial = study.trials.front();
+      ASSERT_TRUE(writer->put_study(study));
+    }
+  }
+  EXPECT_EQ(rows("SELECT seed, state, failure_kind, round(test_accuracy_percent, 9), epsilon_spent, seconds, "
+                 "run FROM cells ORDER BY seed"),
+            "0 | failed | cancelled | NULL | 1.25 | 0.0 | NULL\n"
+            "1 | failed | not-needed | NULL | NULL | 1.5 | NULL\n"
+            "2 | concluded |  | 80.0 | 1.25 | 3.0 | study-a-1-2-0\n");
+  EXPECT_EQ(rows("SELECT seed, training, tuning, total, composition FROM epsilon ORDER BY seed"),
+            "0 | NULL | NULL | 1.25 | sum\n2 | 0.75 | 0.5 | 1.25 | sum\n");
 }
 
 TEST_F(Views, NotesAreOfStudiesThatAreThere) {

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <set>
 
+#include "datasets/moved_copies.h"
 #include "harness/models/model.h"
 #include "harness/training/gradient.h"
 #include "tests/models/compare.h"
@@ -67,6 +68,37 @@ TEST(Augmentation, EachCopyIsOneOfThePossibleOnes) {
           matches += at::equal(copies[k].view({14, 14}), expected) ? 1 : 0;
         }
         EXPECT_EQ(matches, 1) << "copy " << k;
+      }
+    }
+  }
+}
+
+// Words of the test's choosing, at the borders of each shift, on images that are not square and
+// have several channels: down and right are not exchanged, and channels not mixed.
+TEST(Augmentation, AWordSaysMirrorAndShiftsUpToTheirBorders) {
+  constexpr std::int64_t kShift = 1, kRows = 3, kColumns = 5;
+  const auto source = torch::arange(2 * kRows * kColumns, torch::kFloat64).view({1, 2, kRows, kColumns});
+  // floor(piece 3 / 2^24) - 1: the last piece of each shift, and the first of the next
+  const std::map<std::uint64_t, std::int64_t> shifts = {{0, -1},       {5592405, -1}, {5592406, 0},
+                                                        {11184810, 0}, {11184811, 1}, {0xffffff, 1}};
+  for (const auto& [down_piece, down] : shifts) {
+    for (const auto& [right_piece, right] : shifts) {
+      for (const std::uint64_t flip : {0, 1}) {
+        const std::vector<std::uint64_t> words{flip | down_piece << 8 | right_piece << 32 | 0xfeULL};
+        const auto copy = datasets::moved_copies(
+            source, words, {.copies = 1, .flip = true, .shift = kShift, .padding = trial::Padding::zero},
+            {2, kRows, kColumns});
+        for (std::int64_t c = 0; c < 2; ++c) {
+          for (std::int64_t y = 0; y < kRows; ++y) {
+            for (std::int64_t x = 0; x < kColumns; ++x) {
+              const auto row = y + down, column = (flip != 0 ? kColumns - 1 - x : x) + right;
+              const bool is_inside = row >= 0 && row < kRows && column >= 0 && column < kColumns;
+              ASSERT_EQ(copy[0][c][y][x].item<double>(),
+                        is_inside ? source[0][c][row][column].item<double>() : 0)
+                  << down << ", " << right << ", " << flip;
+            }
+          }
+        }
       }
     }
   }
