@@ -51,7 +51,7 @@ class FakeExecutor final : public Executor {
   std::function<bool(const trial::TrialConfig&)> ends_in_a_step = [](const auto&) { return false; };
   // After how many steps it keeps a state, from which the next run can go on; 0: it keeps none.
   std::function<std::int64_t(const trial::TrialConfig&)> keeps_state = [](const auto&) { return 0; };
-  std::map<std::string, std::vector<mechanism::ResumePoint>> states;  // of each trial, the latest first
+  std::map<std::string, std::vector<mechanism::ResumePoint>> states;  // of each trial, latest first
   // A worker has its journal and its key. It releases a step, or its score (step = config.steps):
   // returns the hash.
   std::function<void(const trial::TrialConfig&, const mechanism::JournalWriter&)> at_begin =

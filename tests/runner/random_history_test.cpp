@@ -24,7 +24,7 @@ namespace {
 
 constexpr int kHistories = 45;
 constexpr int kOperations = 14;
-constexpr std::int64_t kSteps = 150;  // more than are booked at once, fewer than may be booked ahead
+constexpr std::int64_t kSteps = 150;  // booked in two pieces
 constexpr double kEpsilon = 3, kRate = 0.1, kDelta = 1e-5, kScoreNoise = 300;
 constexpr int kSeqTo = 4;
 constexpr double kMeanRuns = 4;
@@ -67,8 +67,9 @@ struct Run {
   bool was_given = false;         // a worker was to have it
   bool is_over = false;           // has an end that stays
   bool diverged = false;
-  bool lost_journal_and_key = false;  // the database alone knows, until a worker writes its next journal
-  bool is_exact = true;               // the rules say exactly what it is charged
+  // The database alone knows of it, until a worker writes its next journal.
+  bool lost_journal_and_key = false;
+  bool is_exact = true;  // the rules say exactly what it is charged
   bool database_alone_knows = false;
   bool database_knows = false;
   bool crashed = false;         // the database does not know how its last worker ended
@@ -280,7 +281,7 @@ class Folder {
 
   // --- operations
 
-  // `hyfreedp run`, on one of two machines, of all or one row, until it ends, is stopped or crashes.
+  // `hyfreedp run` of all rows or one, on one of two machines, until it ends, is stopped or crashes.
   void run(const Kind& kind, bool stop_at_once = false, bool undisturbed = false) {
     executor_ = {};
     executor_fates();

@@ -1,5 +1,5 @@
-// A run that is told to stop at any moment at which it asks, and goes on, is the undisturbed run: the
-// same bits, the same values, the same weights, the same charge.
+// A run that is told to stop at any moment at which it asks, and goes on, is the undisturbed run:
+// the same bits, the same values, the same weights, the same charge.
 #include "harness/base/files.h"
 #include "tests/training/resumable.h"
 
@@ -49,8 +49,8 @@ void expect_same(const Kept& run, const Kept& whole) {
   EXPECT_EQ(run.weights(), whole.weights());
 }
 
-// At `most` of the moments, evenly; each other time while a checkpoint beside training may be on its
-// way.
+// At about `most` of the moments, evenly; each other time while a checkpoint beside training may be
+// on its way.
 void stop_at_asks(const trial::TrialConfig& given, int most) {
   const auto config = shortened(given);
   SCOPED_TRACE(canonical_json(config.to_json()));
@@ -87,7 +87,7 @@ TEST(Stop, AtEveryMomentIsWithoutConsequence) {
 
 TEST(Stop, IsWithoutConsequenceForEveryState) {
   for (const auto& config : every_state()) {
-    stop_at_asks(config, 3);
+    stop_at_asks(config, 2);
     if (HasFailure()) break;
   }
 }
