@@ -281,7 +281,7 @@ class Folder {
 
   // --- operations
 
-  // `hyfreedp run` of all rows or one, on one of two machines, until it ends, is stopped or crashes.
+  // `hyfreedp run` of all rows or one, on one of two machines, until it ends, stops or crashes.
   void run(const Kind& kind, bool stop_at_once = false, bool undisturbed = false) {
     executor_ = {};
     executor_fates();
