@@ -37,12 +37,21 @@ std::vector<trial::ChargedAttempt> Reader::charged(Last last) const {
         number == journal_.attempt && journal_.finish && journal_.finish->state == TrialState::finished;
     const bool given_up = !finished && !attempt.is_unused() &&
                           (is_last ? last == Last::planned : next->second.first <= attempt.first);
-    const bool whole = attempt.diverged || given_up;
-    const auto steps = whole ? journal_.config.steps : finished ? attempt.executed : attempt.booked;
-    auto charge = events(journal_.config.privacy, attempt.first, steps - attempt.first);
-    for (const auto& score : whole ? planned_scores(attempt) : attempt.scores)
+    const auto& privacy = journal_.config.privacy;
+    const auto all_steps = journal_.config.steps;
+    const auto steps = attempt.diverged ? all_steps : finished ? attempt.executed : attempt.booked;
+    auto charge = events(privacy, attempt.first, steps - attempt.first);
+    for (const auto& score : attempt.diverged ? planned_scores(attempt) : attempt.scores)
       charge.push_back(score_event(score.noise_multiplier, score.split));
-    all.push_back({attempt.name, std::move(charge)});
+    std::vector<accounting::Event> rest;
+    if (given_up && !attempt.diverged) {
+      rest = events(privacy, steps, all_steps - steps);
+      if (attempt.scores.empty()) {
+        for (const auto& score : planned_scores(attempt))
+          rest.push_back(score_event(score.noise_multiplier, score.split));
+      }
+    }
+    all.push_back({attempt.name, std::move(charge), std::move(rest)});
   }
   return all;
 }

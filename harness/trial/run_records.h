@@ -66,8 +66,11 @@ struct ChargedAttempt {
   // The nonce of its key; "attempt N" if it has none (seeded, or before 0.7); empty for a lost
   // attempt of which nothing is known.
   std::string name;
-  std::vector<accounting::Event> events;
+  std::vector<accounting::Event> events;  // what it executed, or booked
+  // What it was yet to release, charged beside that while no other attempt goes on from it.
+  std::vector<accounting::Event> rest = {};
 };
+// Both, of all attempts.
 std::vector<accounting::Event> events_of(const std::vector<ChargedAttempt>& attempts);
 
 }  // namespace hyfreedp::trial

@@ -15,8 +15,10 @@ std::vector<trial::Build> builds_of(const TrialRecord& trial) {
 json::array to_json(const std::vector<trial::ChargedAttempt>& attempts) {
   json::array array;
   for (const auto& attempt : attempts) {
-    array.push_back(json::object{{"name", attempt.name},
-                                 {"executed", accounting::events_to_json({.events = attempt.events})}});
+    json::object object{{"name", attempt.name},
+                        {"executed", accounting::events_to_json({.events = attempt.events})}};
+    if (!attempt.rest.empty()) object["rest"] = accounting::events_to_json({.events = attempt.rest});
+    array.push_back(std::move(object));
   }
   return array;
 }
@@ -30,7 +32,13 @@ Result<std::vector<trial::ChargedAttempt>> charged_from(const json::value& value
     if (executed == nullptr) return error(where + ": each attempt needs 'executed'");
     auto events = accounting::events_from_json(*executed, where);
     if (!events) return events.error();
-    attempts.push_back({string_or(*object, "name", ""), std::move(events->events)});
+    trial::ChargedAttempt attempt{string_or(*object, "name", ""), std::move(events->events)};
+    if (const auto* later = object->if_contains("rest")) {
+      auto rest = accounting::events_from_json(*later, where);
+      if (!rest) return rest.error();
+      attempt.rest = std::move(rest->events);
+    }
+    attempts.push_back(std::move(attempt));
   }
   return attempts;
 }

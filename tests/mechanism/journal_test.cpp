@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/base/files.h"
+#include "harness/trial/event_tally.h"
 #include "tests/trial/fixtures.h"
 
 namespace hyfreedp::mechanism {
@@ -110,9 +111,10 @@ TEST(Journal, ACrashIsChargedAsPlanned) {
   { run_steps(*open(path, config), 0, 3); }
   const auto journal = read_journal(path).value();
   EXPECT_FALSE(journal.finish.has_value());
-  ASSERT_EQ(journal.executed.size(), 2U);
-  EXPECT_EQ(std::get<accounting::Batch>(journal.executed[0].what).count, 1000);
-  EXPECT_EQ(journal.executed[1].split, "private_validation");
+  const auto events = EventTally(journal.executed).events();
+  ASSERT_EQ(events.size(), 2U);
+  EXPECT_EQ(std::get<accounting::Batch>(events[0].what).count, 1000);
+  EXPECT_EQ(events[1].split, "private_validation");
 }
 
 // Whoever kills a run before its first checkpoint, and sees what it released, has as many releases
@@ -152,8 +154,8 @@ TEST(Journal, AnAttemptThatTheNextGoesOnFromIsChargedWhatItBooked) {
     }
     const auto journal = read_journal(path).value();
     ASSERT_EQ(journal.charged.size(), 2U);
-    const auto steps_of = [](const auto& attempt) {
-      return std::get<accounting::Batch>(attempt.events.at(0).what).count;
+    const auto steps_of = [](const ChargedAttempt& attempt) {
+      return std::get<accounting::Batch>(EventTally(events_of({attempt})).events().at(0).what).count;
     };
     EXPECT_GE(steps_of(journal.charged[0]), 210);
     EXPECT_LT(steps_of(journal.charged[0]), 400);

@@ -48,7 +48,6 @@ struct Attempt {
   std::int64_t first = 0, booked = 0, done = 0;  // steps [first, ...)
   std::int64_t scores = 0;
   bool diverged = false, finished = false;
-  bool is_recorded = false;  // the database has taken it as one that goes no further
 
   bool is_used() const { return booked > first || scores > 0; }
   // "Writes bookings of 128 steps, up to 192 steps in advance."
@@ -72,8 +71,7 @@ struct Run {
   bool is_exact = true;  // the rules say exactly what it is charged
   bool database_alone_knows = false;
   bool database_knows = false;
-  bool crashed = false;         // the database does not know how its last worker ended
-  bool has_two_prices = false;  // see lose_database()
+  bool crashed = false;  // the database does not know how its last worker ended
   std::int64_t starts = 0, losses = 0;
   std::map<std::string, Attempt> ever;  // all that released anything, by their noise
 
@@ -86,7 +84,7 @@ struct Run {
       const bool is_gone_on_from = i + 1 < attempts.size() && attempts[i + 1].first > one.first;
       if (one.finished) {
         all = sum(all, {one.done - one.first, one.scores});
-      } else if (is_gone_on_from && !one.diverged && !one.is_recorded) {
+      } else if (is_gone_on_from && !one.diverged) {
         all = sum(all, {one.booked - one.first, one.scores});
       } else {
         all = sum(all, {kSteps - one.first, std::max<std::int64_t>(one.scores, is_selected ? 1 : 0)});
@@ -446,11 +444,7 @@ class Folder {
     world_.forget_database();
     for (auto& [id, run] : runs_) {
       run.database_knows = run.crashed = false;
-      // Rows have what the database took an attempt for that goes no further, and its journal says
-      // that the next went on from it.
-      run.has_two_prices = run.has_two_prices || run.attempts.size() > 1;
       run.was_given = !run.attempts.empty() || run.wholes > 0;
-      for (auto& one : run.attempts) one.is_recorded = false;
     }
     before_ = {};
     // What is booked of rows that have no run is known again when their specs are read.
@@ -557,7 +551,6 @@ class Folder {
     const auto fate = undisturbed_ ? Fate::finish : any_fate();
     run.was_given = run.database_knows = true;
     run.crashed = fate == Fate::crash || fate == Fate::crash_unwritten;
-    if (!run.attempts.empty()) run.attempts.back().is_recorded = true;
     ++run.starts;
     ending_ = fate;
     was_interrupted_ = was_interrupted_ || fate == Fate::linger;
@@ -676,19 +669,19 @@ class Folder {
         EXPECT_TRUE(run->is_over && !run->diverged);
         EXPECT_EQ(study.reported_trial, id_of(*run));
         ASSERT_TRUE(study.total);
-        if (run->is_exact && !run->has_two_prices) {
+        if (run->is_exact) {
           EXPECT_DOUBLE_EQ(study.total->epsilon, epsilon_of(run->charge().steps));
         }
         EXPECT_GE(study.total->epsilon, epsilon_of(kSteps) * (1 - 1e-9));
         const bool is_interrupted = std::ranges::any_of(
             study.flags, [](const auto& flag) { return flag.starts_with("interrupted"); });
-        if (run->is_exact && !run->has_two_prices) {
+        if (run->is_exact) {
           EXPECT_EQ(is_interrupted, run->attempts.size() + static_cast<std::size_t>(run->wholes) > 1);
         }
       } else if (study.state == results::StudyState::failed && run != nullptr && run->diverged) {
         // Another spec may have made the run since this one was read.
         EXPECT_TRUE(study.failure_kind == "diverged" || results::may_be_tried_again(study.failure_kind));
-        if (study.total && run->is_exact && !run->has_two_prices && study.failure_kind == "diverged") {
+        if (study.total && run->is_exact && study.failure_kind == "diverged") {
           EXPECT_DOUBLE_EQ(study.total->epsilon, epsilon_of(run->charge().steps));
         }
       }

@@ -22,23 +22,26 @@ using trial::EventTally;
 void add_recorded(std::vector<ChargedAttempt>& charged, const results::TrialRecord& recorded) {
   auto attempts = recorded.charged;
   if (attempts.empty()) attempts.push_back({"", recorded.events});  // of an older version
+  const auto whole_of = [](const ChargedAttempt& attempt) { return EventTally(trial::events_of({attempt})); };
   std::vector<EventTally> lost;
   for (const auto& attempt : charged) {
     if (attempt.name.empty()) lost.emplace_back(attempt.events);
   }
   for (auto& attempt : attempts) {
     if (attempt.events.empty()) continue;
-    const EventTally events(attempt.events);
     const auto same = std::ranges::find(charged, attempt.name, &ChargedAttempt::name);
     if (!attempt.name.empty() && same != charged.end()) {
-      EventTally larger(same->events);
-      larger.raise_to(events);
-      same->events = larger.events();
+      // Whether another attempt goes on from this one is the journal's to say, unless it is an older
+      // copy, which has less than was recorded.
+      if (EventTally(same->events).contains(EventTally(attempt.events))) continue;
+      auto larger = whole_of(*same);
+      larger.raise_to(whole_of(attempt));
+      *same = {same->name, larger.events()};
       continue;
     }
     // Each lost attempt stands for one.
-    const auto stands_for =
-        std::ranges::find_if(lost, [&](const EventTally& whole) { return whole.contains(events); });
+    const auto stands_for = std::ranges::find_if(
+        lost, [&](const EventTally& whole) { return whole.contains(whole_of(attempt)); });
     if (stands_for != lost.end()) {
       lost.erase(stands_for);
     } else {
@@ -105,7 +108,7 @@ Result<std::vector<ChargedAttempt>> charge_of(const KnownOfTrial& known) {
     const auto of_key =
         is_of_key ? std::ranges::find(charged, key->nonce, &ChargedAttempt::name) : charged.end();
     if (of_key != charged.end()) {
-      of_key->events = mechanism::events(*config);
+      *of_key = {of_key->name, mechanism::events(*config)};
     } else {
       charged.push_back({"", mechanism::events(*config)});
     }
