@@ -225,21 +225,24 @@ std::vector<std::string> notes_on(const std::string& path, const PlacedImages& p
   return notes;
 }
 
+Result<std::vector<std::string>> class_names(const json::object& options) {
+  const auto path = locate_own_files(string_or(options, "path", ""));
+  if (!path) return std::vector<std::string>();
+  auto folder = read_image_folder(*path);
+  if (!folder) return folder.error();
+  return std::move(folder->classes);
+}
+
 }  // namespace
 
 Result<void> check_same_classes(const json::object& options, const json::object& other) {
-  std::array<std::vector<std::string>, 2> classes;
-  for (std::size_t i = 0; i < classes.size(); ++i) {
-    const auto path = locate_own_files(string_or(i == 0 ? options : other, "path", ""));
-    if (!path) return {};
-    auto folder = read_image_folder(*path);
-    if (!folder) return folder.error();
-    classes[i] = std::move(folder->classes);
-  }
-  for (std::size_t c = 0; c < std::min(classes[0].size(), classes[1].size()); ++c) {
-    if (is_same_class(classes[0][c], classes[1][c])) continue;
+  const auto here = class_names(options), there = class_names(other);
+  if (!here) return here.error();
+  if (!there) return there.error();
+  for (std::size_t c = 0; c < std::min(here->size(), there->size()); ++c) {
+    if (is_same_class((*here)[c], (*there)[c])) continue;
     return error(fmt::format("its class {} is '{}', and that of {} is '{}'; give the folders the same names.",
-                             c, classes[0][c], string_or(other, "path", ""), classes[1][c]));
+                             c, (*here)[c], string_or(other, "path", ""), (*there)[c]));
   }
   return {};
 }

@@ -56,6 +56,8 @@ void check_images(const std::string& path, const PlacedImages& images, ErrorList
                   std::size_t most = std::numeric_limits<std::size_t>::max());
 
 // An error where both options' folders are here and their classes have other names, which would
+// The classes of the folder that the options name, in their order; empty where it is not here.
+Result<std::vector<std::string>> class_names(const json::object& options);
 // give the same number to different classes.
 Result<void> check_same_classes(const json::object& options, const json::object& other);
 

@@ -1,13 +1,18 @@
 #include "datasets/weights_notes.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <iterator>
+#include <map>
 #include <optional>
+#include <span>
 #include <utility>
 
+#include "datasets/image_folder_files.h"
 #include "datasets/image_options.h"
 #include "harness/models/facts/catalogue.h"
 #include "harness/models/facts/weights_source.h"
@@ -69,7 +74,113 @@ bool is_kept_by_a_run(const std::string& folder) {
   return std::filesystem::exists(std::filesystem::path(folder) / models::kTrialMetadata);
 }
 
+using Names = std::vector<std::string>;
+
+bool is_row(std::string_view text, std::int64_t& row) {
+  const auto* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, row);
+  return read.ec == std::errc() && read.ptr == end;
+}
+
+// A list, or an object from a row of the head to its class, or from a class to its row.
+Names names_in(const json::value& said) {
+  std::map<std::int64_t, std::string> by_row;
+  if (said.is_array()) {
+    for (const auto& name : said.get_array()) {
+      by_row[static_cast<std::int64_t>(by_row.size())] =
+          name.is_string() ? std::string(name.get_string()) : canonical_json(name);
+    }
+  } else if (said.is_object()) {
+    for (const auto& [key, value] : said.get_object()) {
+      std::int64_t row = 0;
+      if (value.is_int64()) {
+        by_row[value.get_int64()] = key;
+      } else if (value.is_string() && is_row(key, row)) {
+        by_row[row] = value.get_string();
+      }
+    }
+  }
+  Names names;
+  for (const auto& [row, name] : by_row) names.push_back(name);
+  return names;
+}
+
+// timm's names, which older folders call otherwise, beside pretrained_cfg or in it, or those of
+// transformers; empty where there are none.
+Names names_of_head(const json::object& config) {
+  const auto* const inside = config.if_contains("pretrained_cfg");
+  for (const auto* part : {&config, inside == nullptr ? nullptr : inside->if_object()}) {
+    if (part == nullptr) continue;
+    for (const char* key : {"label_names", "labels", "id2label", "label2id"}) {
+      const auto* const said = part->if_contains(key);
+      if (auto names = said == nullptr ? Names() : names_in(*said); !names.empty()) return names;
+    }
+  }
+  return {};
+}
+
+bool are_default(const Names& names) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] != fmt::format("LABEL_{}", i)) return false;
+  }
+  return true;
+}
+
+std::string as_written(const std::string& name) { return composed(name); }
+// Without the differences that people make in writing a name.
+std::string simplified(const std::string& name) {
+  auto simple = composed(name);
+  for (char& c : simple) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    if (c == '_' || c == '-') c = ' ';
+  }
+  return simple;
+}
+
+std::string first_names(const Names& names) {
+  constexpr std::size_t kShown = 10;
+  const auto shown = std::span(names).first(std::min(names.size(), kShown));
+  return fmt::format("{}{}", fmt::join(shown, ", "), shown.size() < names.size() ? ", ..." : "");
+}
+
 }  // namespace
+
+Result<std::string> head_names_note(const Facts& facts, const json::object& options,
+                                    const json::object& model) {
+  const auto weights = string_or(model, "weights", "");
+  if (weights.empty() || string_or(model, "head", "new") != "file" || facts.name != "image-folder") return "";
+  const auto folder = models::locate_weights(weights);
+  const auto config = folder ? models::weights_config(*folder) : Result<json::object>(folder.error());
+  if (!config) return "";
+  const auto rows = names_of_head(*config);
+  if (rows.empty()) return "";
+  const auto classes = class_names(options);
+  if (!classes) return classes.error();
+  if (classes->empty()) return "";
+  for (const auto form : {as_written, simplified}) {
+    Names there, here;
+    std::ranges::transform(rows, std::back_inserter(there), form);
+    std::ranges::transform(*classes, std::back_inserter(here), form);
+    if (there == here) return "";
+    const auto differs = std::ranges::mismatch(there, here).in1 - there.begin();
+    std::ranges::sort(there);
+    std::ranges::sort(here);
+    if (there != here) continue;
+    return error(fmt::format(
+        "'head: file' takes the head of the weights '{}', whose rows are of the classes {} (config.json), in "
+        "this order. The dataset has these classes in another order, {}: row {} of the head, '{}', would be "
+        "taken for '{}'. Put the rows of the head and their names into the dataset's order, or give the "
+        "model `head: new`.",
+        weights, first_names(rows), first_names(*classes), differs, rows[static_cast<std::size_t>(differs)],
+        (*classes)[static_cast<std::size_t>(differs)]));
+  }
+  if (are_default(rows)) return "";
+  return fmt::format(
+      "'head: file' takes the head of the weights '{}', whose rows are of the classes {} (config.json); the "
+      "classes of the dataset are {}. Row 0 is taken for the first of these, and so on: look whether they "
+      "mean the same, in the same order.",
+      weights, first_names(rows), first_names(*classes));
+}
 
 std::string overlap_note(const Facts& facts, const std::string& weights) {
   return note_of_overlap(facts, weights, "ε does not cover what the weights had seen of them");

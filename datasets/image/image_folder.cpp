@@ -121,20 +121,6 @@ Result<void> add_table(const ClassTable& table, Classes& classes) {
   return {};
 }
 
-// The name with letters and accents in one (Unicode's form C); bytes that are not UTF-8 stay.
-std::string composed(std::string_view name) {
-  if (std::ranges::all_of(name, [](char c) { return static_cast<unsigned char>(c) < 0x80; })) {
-    return std::string(name);
-  }
-  utf8proc_uint8_t* made = nullptr;
-  const auto length = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(name.data()),
-                                   static_cast<utf8proc_ssize_t>(name.size()), &made,
-                                   static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
-  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(made, std::free);
-  if (length < 0) return std::string(name);
-  return {reinterpret_cast<const char*>(made), static_cast<std::size_t>(length)};
-}
-
 // Letters beyond ASCII as their bytes, since the two forms look alike.
 std::string with_bytes(std::string_view name) {
   std::string shown;
@@ -344,6 +330,19 @@ bool is_test_table(const std::string& name) {
 }  // namespace
 
 bool is_image_name(std::string_view name) { return kind_of(name) == Kind::image; }
+
+std::string composed(std::string_view name) {
+  if (std::ranges::all_of(name, [](char c) { return static_cast<unsigned char>(c) < 0x80; })) {
+    return std::string(name);
+  }
+  utf8proc_uint8_t* made = nullptr;
+  const auto length = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(name.data()),
+                                   static_cast<utf8proc_ssize_t>(name.size()), &made,
+                                   static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
+  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(made, std::free);
+  if (length < 0) return std::string(name);
+  return {reinterpret_cast<const char*>(made), static_cast<std::size_t>(length)};
+}
 
 bool is_same_class(std::string_view one, std::string_view other) { return composed(one) == composed(other); }
 

@@ -79,6 +79,8 @@ Result<ImageFolder> read_image_folder(const std::string& path, ErrorList& proble
 
 // Whether a file of that name is read as an image whatever it begins with.
 bool is_image_name(std::string_view name);
+// The name with letters and accents in one (Unicode's form C); bytes that are not UTF-8 stay.
+std::string composed(std::string_view name);
 // Whether two classes' names are the same but for their Unicode forms.
 bool is_same_class(std::string_view one, std::string_view other);
 

@@ -1,6 +1,7 @@
 // Weights that do not fit their model are a mistake of the spec, which no run has to find.
 #include "datasets/weights_notes.h"
 #include "spec_file.h"
+#include "tests/datasets/scratch.h"
 #include "tests/runner/zero_weights.h"
 
 namespace hyfreedp::runner {
@@ -143,6 +144,76 @@ TEST_F(ScaleOfImages, ANewHeadThatDoesNotTrainIsWarnedOf) {
             frozen))));
     EXPECT_THAT(warnings(images(), vit(std::string(", head: file, trainable: ") + frozen)), IsEmpty());
     EXPECT_THAT(warnings(images(), vit(fmt::format(", trainable: {}-head", frozen))), IsEmpty());
+  }
+}
+
+// The rows of a head that the weights bring, beside the folders of the user's images.
+class ClassesOfAHead : public WeightsSpec {
+ protected:
+  ClassesOfAHead() {
+    const models::ModelInput images{.features = 3 * 32 * 32, .classes = 3, .image = {3, 32, 32}};
+    write_zero_weights(at("vit"), "vit", {{"width", 8}, {"depth", 1}, {"heads", 2}}, images);
+    config_ = read_json_file(at("vit/config.json")).value().as_object();
+    for (const char* name : {"cherry 10", "apple", "Banana"}) {
+      for (int i = 0; i < 30; ++i) {
+        write_file_atomically(at(fmt::format("fruit/{}/{}.ppm", name, i)), "P6 1 1 255\nabc").value();
+      }
+    }
+  }
+  // "" where the spec is planned without a word; else its error or its warnings.
+  std::string said(const json::object& more, const std::string& head = "file") const {
+    auto config = config_;
+    for (const auto& item : more) config[item.key()] = item.value();
+    write_file_atomically(at("vit/config.json"), canonical_json(config)).value();
+    const auto spec = load(spec_of("{name: vit, weights: " + at("vit") + ", head: " + head + "}",
+                                   "{name: image-folder, side: 32, path: " + at("fruit") + "}") +
+                           "delta: 1e-4\n");
+    return spec ? fmt::format("{}", fmt::join(spec->warnings, "\n")) : "refused: " + spec.error().message;
+  }
+  json::object config_;
+  const datasets::ScopedVariable state_{"XDG_STATE_HOME", at("state")};  // not this user's key
+};
+
+TEST_F(ClassesOfAHead, InAnotherOrderThanTheDatasetsAreRefused) {
+  const json::array mixed = {"cherry 10", "apple", "Banana"};
+  const json::object by_row = {{"0", "cherry 10"}, {"1", "apple"}, {"2", "Banana"}};
+  const json::object by_name = {{"apple", 1}, {"Banana", 2}, {"cherry 10", 0}};
+  auto inside = config_.at("pretrained_cfg").as_object();
+  inside["label_names"] = mixed;
+  for (const json::object& more :
+       {json::object{{"label_names", mixed}}, json::object{{"labels", mixed}},
+        json::object{{"label_names", by_row}}, json::object{{"pretrained_cfg", inside}},
+        json::object{{"id2label", by_row}}, json::object{{"label2id", by_name}},
+        // What people write of one name in two ways.
+        json::object{{"label_names", {"Cherry_10", "apple", "banana"}}}}) {
+    EXPECT_THAT(said(more), AllOf(HasSubstr("refused: "), HasSubstr("spec.yaml:3: model: 'head: file'"),
+                                  testing::ContainsRegex("[Cc]herry.10, apple, [Bb]anana"),
+                                  HasSubstr("another order, Banana, apple, cherry 10: row 0 of the head, '"),
+                                  HasSubstr("would be taken for 'Banana'"), HasSubstr("`head: new`")))
+        << canonical_json(more);
+    EXPECT_THAT(said(more, "new"), Not(HasSubstr("cherry")));
+  }
+}
+
+TEST_F(ClassesOfAHead, OfOtherNamesAreWarnedOf) {
+  for (const json::array& names : {json::array{"Banana", "pomme", "cherry 10"}, json::array{"n1", "n2", "n3"},
+                                   json::array{"Banana", "apple"}, json::array{"LABEL_1", "LABEL_0"}}) {
+    EXPECT_THAT(said({{"label_names", names}}),
+                AllOf(Not(HasSubstr("refused")), HasSubstr("spec.yaml:3: 'head: file' takes the head"),
+                      HasSubstr(std::string(names[0].as_string()) + ", "),
+                      HasSubstr("the classes of the dataset are Banana, apple, cherry 10.")))
+        << canonical_json(names);
+    EXPECT_THAT(said({{"label_names", names}}, "new"), IsEmpty());
+  }
+}
+
+TEST_F(ClassesOfAHead, InTheDatasetsOrderAreFine) {
+  EXPECT_THAT(said({}), IsEmpty());
+  for (const json::value& names :
+       {json::value{"Banana", "apple", "cherry 10"}, json::value{"banana", "Apple", "cherry-10"},
+        json::value{"LABEL_0", "LABEL_1", "LABEL_2"}, json::value(nullptr), json::value(7),
+        json::value(json::object{{"2", "cherry 10"}, {"1", "apple"}, {"0", "Banana"}})}) {
+    EXPECT_THAT(said({{"label_names", names}}), IsEmpty()) << canonical_json(names);
   }
 }
 

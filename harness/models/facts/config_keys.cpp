@@ -117,7 +117,7 @@ Keys of_timm() {
   return joined(
       {used(Holds::text, "architecture global_pool"), used(Holds::whole, "num_classes"),
        used(Holds::object, "model_args"),
-       harmless("num_features label_names label_descriptions labels pretrained_cfg"),
+       harmless("num_features label_names label_descriptions labels id2label label2id pretrained_cfg"),
        // What pretrained_cfg has, which older folders have here.
        harmless("url file hf_hub_id hf_hub_filename source tag custom_load input_size test_input_size "
                 "min_input_size fixed_input_size interpolation crop_pct test_crop_pct crop_mode mean std "

@@ -210,6 +210,15 @@ std::optional<spec::Named> read_model(const Layers& layers, Problems& problems) 
   return model;
 }
 
+// The order of the classes in a head that the weights bring.
+void check_head_names(const Entry& entry, const spec::Named& dataset, const spec::Named& model,
+                      Problems& problems) {
+  const auto& facts = *datasets::find_dataset(dataset.name).value();
+  const auto note = datasets::head_names_note(facts, dataset.options, model.options);
+  if (!note) problems.add(entry.wrong_inside(note.error().message, ""));
+  if (note && !note->empty()) problems.warn(entry.remark(*note));
+}
+
 // Names and shapes need no data, so that weights of another network do not wait for a run to fail.
 void check_weights(const Entry& entry, const spec::Named& model, const models::ModelInput& input,
                    Problems& problems) {
@@ -404,6 +413,7 @@ void read_data_and_model(const Layers& layers, PanelParts& parts, Problems& prob
   }
   parts.dimension = *dimension;
   check_weights(*layers.find("model"), *parts.model, models::model_input(*parts.sizes), problems);
+  check_head_names(*layers.find("model"), *parts.dataset, *parts.model, problems);
 }
 
 void read_how_to_train(const Layers& layers, PanelParts& parts, Problems& problems) {
