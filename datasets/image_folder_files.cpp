@@ -17,8 +17,6 @@ namespace hyfreedp::datasets {
 namespace {
 
 constexpr std::uint64_t kHeldOut = 10;  // one file in so many, on average
-// Images that are decoded only so that all broken ones are in one answer: a minute's work.
-constexpr std::size_t kMostDecoded = 10'000;
 
 // SHA-256 of a purpose and the file's name, without the folder around all: a folder and its tar are
 // divided alike.
@@ -95,7 +93,7 @@ Result<ImageDivision> divide_images(const ImageFolder& folder, const json::objec
   return division;
 }
 
-Result<PlacedImages> place_images(const std::string& path, const json::object& options) {
+Result<PlacedImages> place_images(const std::string& path, const json::object& options, std::size_t most) {
   ErrorList problems;
   auto folder = read_image_folder(path, problems);
   if (!folder) {
@@ -112,7 +110,7 @@ Result<PlacedImages> place_images(const std::string& path, const json::object& o
     if (images.division.places.contains(name)) problems.add(in_context(path, error(why)));
   }
   if (problems.empty()) return images;
-  check_images(path, images, problems, kMostDecoded);
+  check_images(path, images, problems, most);
   return problems.error();
 }
 
@@ -225,6 +223,8 @@ std::vector<std::string> notes_on(const std::string& path, const PlacedImages& p
   return notes;
 }
 
+}  // namespace
+
 Result<std::vector<std::string>> class_names(const json::object& options) {
   const auto path = locate_own_files(string_or(options, "path", ""));
   if (!path) return std::vector<std::string>();
@@ -232,8 +232,6 @@ Result<std::vector<std::string>> class_names(const json::object& options) {
   if (!folder) return folder.error();
   return std::move(folder->classes);
 }
-
-}  // namespace
 
 Result<void> check_same_classes(const json::object& options, const json::object& other) {
   const auto here = class_names(options), there = class_names(other);
@@ -282,7 +280,7 @@ Result<json::object> ImageFolderDataset::complete(json::object options, Notes& n
 Result<void> ImageFolderDataset::check(const json::object& options) {
   const auto path = locate_own_files(string_or(options, "path", ""));
   if (!path) return path.error();
-  const auto images = place_images(*path, options);
+  const auto images = place_images(*path, options, std::numeric_limits<std::size_t>::max());
   if (!images) return images.error();
   ErrorList problems;
   check_images(*path, *images, problems);

@@ -48,16 +48,17 @@ struct PlacedImages {
 };
 // Those of `path`. Errors: those of read_image_folder and divide_images, and of each image that has
 // a place and does not begin as one. If there is any of single files, the images are decoded too,
-// the first 10,000, so that all that are broken are named at once.
-Result<PlacedImages> place_images(const std::string& path, const json::object& options);
+// the first `most`, so that all that are broken are named at once: of 10,000 it is a minute's work.
+Result<PlacedImages> place_images(const std::string& path, const json::object& options,
+                                  std::size_t most = 10'000);
 
 // Decodes the images that have a place, and adds what is wrong with them to `problems`.
 void check_images(const std::string& path, const PlacedImages& images, ErrorList& problems,
                   std::size_t most = std::numeric_limits<std::size_t>::max());
 
-// An error where both options' folders are here and their classes have other names, which would
 // The classes of the folder that the options name, in their order; empty where it is not here.
 Result<std::vector<std::string>> class_names(const json::object& options);
+// An error where both options' folders are here and their classes have other names, which would
 // give the same number to different classes.
 Result<void> check_same_classes(const json::object& options, const json::object& other);
 

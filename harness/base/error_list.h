@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdlib>
 #include <string>
 
 #include "harness/base/result.h"
@@ -25,6 +26,13 @@ class ErrorList {
     if (count_ <= kMostShown) return hyfreedp::error(lines_);
     return hyfreedp::error(lines_ + "\n... and " + std::to_string(count_ - kMostShown) + " more, " +
                            std::to_string(count_) + " in all.");
+  }
+  // Of a line of such an error, with what a reader put around it: how many errors it counts that
+  // have no line; 0 of another line.
+  static std::size_t unlisted_in(const std::string& line) {
+    const auto at = line.rfind("... and ");
+    if (at == std::string::npos || !line.ends_with(" in all.")) return 0;
+    return static_cast<std::size_t>(std::strtoul(line.c_str() + at + 8, nullptr, 10));
   }
   // Success where there is none.
   Result<void> result() const { return empty() ? Result<void>() : Result<void>(error()); }

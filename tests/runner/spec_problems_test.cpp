@@ -5,6 +5,7 @@
 
 #include "harness/runner/spec/spec_examples.h"
 #include "spec_file.h"
+#include "tests/datasets/scratch.h"
 
 namespace hyfreedp::runner {
 namespace {
@@ -186,6 +187,40 @@ TEST_F(SpecProblems, VeryManyAreCounted) {
   ASSERT_EQ(said.size(), 22U);
   EXPECT_EQ(said.front(), "spec.yaml has 50 mistakes:");
   EXPECT_EQ(said.back(), "... and 30 more.");
+}
+
+// Of a user's own files a list is cut before the spec's is.
+TEST_F(SpecProblems, BrokenFilesAndRowsAreCountedToo) {
+  const datasets::ScopedVariable state("XDG_STATE_HOME", (folder_ / "state").string());
+  const auto put = [&](const std::string& name, const std::string& text) {
+    std::filesystem::create_directories((folder_ / name).parent_path());
+    write(name, text);
+  };
+  for (int i = 0; i < 100; ++i) put(fmt::format("photos/{}/{}.ppm", i % 2, i), "P6 1 1 255\nabc");
+  for (int i = 0; i < 41; ++i) put(fmt::format("photos/0/text{}.jpg", i), "no image");
+  for (int i = 0; i < 100; ++i) put(fmt::format("flat/{}/{}.ppm", i % 2, i), "P6 1 1 255\nabc");
+  for (int i = 0; i < 270; ++i) put(fmt::format("flat/{}.ppm", i), "P6 1 1 255\nabc");
+  std::string rows = "x,label\n";
+  for (int i = 0; i < 400; ++i) rows += fmt::format("{},maybe\n", i);
+  put("rows.csv", rows);
+  const auto at = [&](const char* name) { return (folder_ / name).string(); };
+  const auto photos = "{name: image-folder, side: 8, path: " + at("photos") + "}";
+  for (const auto& [dataset, count] : std::vector<std::pair<std::string, int>>{
+           {photos, 41},
+           {"{name: image-folder, side: 8, path: " + at("flat") + "}", 270},
+           {"{name: table-file, labels: \"no, yes\", path: " + at("rows.csv") + "}", 400}}) {
+    const auto said = problems(replaced(kLeast, "dataset: synthetic", "dataset: " + dataset));
+    ASSERT_EQ(said.size(), 22U) << dataset;
+    EXPECT_EQ(said.front(), fmt::format("spec.yaml has {} mistakes:", count));
+    EXPECT_EQ(said.back(), fmt::format("... and {} more.", count - 20));
+  }
+  // What else is wrong counts once more, and one dataset of two panels once.
+  const auto two = problems("name: a/b\ndefaults: {dataset: " + photos +
+                            ", model: linear, seeds: [0], epsilon: 3, train: {sample_rate: 0.05, steps: 10, "
+                            "optimizer: adamw}}\npanels:\n  - {id: one, rows: [prodigy]}\n"
+                            "  - {id: two, rows: [prodigy]}\n");
+  ASSERT_EQ(two.size(), 22U);
+  EXPECT_EQ(two.front(), "spec.yaml has 42 mistakes:");
 }
 
 // What the messages show is right: every example at its place gives a spec that loads.

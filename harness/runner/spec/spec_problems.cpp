@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <fmt/format.h>
 
+#include "harness/base/error_list.h"
 #include "harness/base/text.h"
 #include "harness/base/utf8.h"
 
@@ -46,14 +47,22 @@ bool Problems::is_misspelt(const std::string& path, const std::string& key) cons
 
 Error Problems::error() const {
   auto sorted = lines_;
+  // Of a user's own files that are wrong the list was cut already.
+  std::size_t unlisted = 0;
+  std::erase_if(sorted, [&unlisted](const std::string& line) {
+    const auto more = ErrorList::unlisted_in(line);
+    unlisted += more;
+    return more > 0;
+  });
   std::stable_sort(sorted.begin(), sorted.end(), [&](const std::string& one, const std::string& other) {
     return line_number(one, file_) < line_number(other, file_);
   });
-  if (sorted.size() == 1) return hyfreedp::error(sorted.front());
-  const auto head = fmt::format("{} has {} mistakes:\n", file_, sorted.size());
-  if (sorted.size() <= kMostShown) return hyfreedp::error(head + join(sorted, "\n"));
-  const auto more = sorted.size() - kMostShown;
-  sorted.resize(kMostShown);
+  const auto count = sorted.size() + unlisted;
+  if (count == 1) return hyfreedp::error(sorted.front());
+  const auto head = fmt::format("{} has {} mistakes:\n", file_, count);
+  if (count <= kMostShown) return hyfreedp::error(head + join(sorted, "\n"));
+  if (sorted.size() > kMostShown) sorted.resize(kMostShown);
+  const auto more = count - sorted.size();
   return hyfreedp::error(fmt::format("{}{}\n... and {} more.", head, join(sorted, "\n"), more));
 }
 
