@@ -60,6 +60,30 @@ Result<std::size_t> place_of(const std::vector<std::string>& header, char separa
                      : did_you_mean(label, header) + " The option 'label' names the one with the classes."));
 }
 
+// Of a column that nobody named: row numbers would be read as a feature.
+Result<void> check_names(const std::vector<std::string>& header) {
+  constexpr const char* kOfPandas =
+      "pandas' to_csv writes the numbers of the rows so, which are no feature: write the file with "
+      "`index=False`";
+  for (std::size_t i = 0; i < header.size(); ++i) {
+    if (boost::trim_copy(header[i]).empty()) {
+      return error(
+          fmt::format("the column {} has no name. {}, or give the column a name.", i + 1, kOfPandas));
+    }
+    if (header[i].starts_with("Unnamed: ")) {
+      return error(fmt::format(
+          "the column '{}' had no name when pandas read it. {}, and drop this column, or give it a name.",
+          as_one_line(header[i]), kOfPandas));
+    }
+    if (std::find(header.begin(), header.begin() + static_cast<std::ptrdiff_t>(i), header[i]) !=
+        header.begin() + static_cast<std::ptrdiff_t>(i)) {
+      return error(fmt::format("two columns are called '{}'. Give one of them another name, or take it out.",
+                               as_one_line(header[i])));
+    }
+  }
+  return {};
+}
+
 // Adds the record, or what is wrong with it.
 Result<void> add_record(const CsvRecord& record, const std::vector<std::string>& header, std::size_t label_at,
                         const std::vector<std::string>& labels, NumberTable& table) {
@@ -87,6 +111,7 @@ Result<NumberTable> read_number_csv(const std::string& path, char separator, con
   const auto& header = reader->header();
   const auto at = place_of(header, separator, label);
   if (!at) return in_context(path + ":1", at.error());
+  if (auto named = check_names(header); !named) return in_context(path + ":1", named.error());
   NumberTable table;
   ErrorList problems;
   while (true) {

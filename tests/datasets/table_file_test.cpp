@@ -230,6 +230,33 @@ TEST_F(OwnTableFile, AllRowsThatAreWrongAreNamedAtOnce) {
   EXPECT_EQ(std::ranges::count(refusal("c.csv"), '\n'), 1);
 }
 
+// pandas writes the numbers of the rows into a column without a name, and calls it so when it reads
+// it again.
+TEST_F(OwnTableFile, AColumnWithoutANameOrWithAnothersIsRefused) {
+  const auto numbered = [&](const std::string& name, const std::string& header, char separator) {
+    auto text = header;
+    for (int i = 0; i < 100; ++i)
+      text += fmt::format("\n{1}{0}{1}{0}{2}", separator, i, i % 2 ? "no" : "yes");
+    write(name, text);
+    return refusal(name);
+  };
+  for (const auto& said :
+       {numbered("a.csv", ",x,kind", ','), numbered("b.tsv", "\tx\tkind", '\t'),
+        numbered("c.csv", "\"\",x,kind", ','), numbered("d.csv", "\xEF\xBB\xBF,x,kind", ','),
+        numbered("e.csv", " ,x,kind", ',')}) {
+    EXPECT_NE(said.find(":1: the column 1 has no name. pandas' to_csv writes the numbers of the rows so"),
+              std::string::npos)
+        << said;
+    EXPECT_NE(said.find("index=False"), std::string::npos) << said;
+  }
+  EXPECT_NE(numbered("f.csv", "x,,kind", ',').find(":1: the column 2 has no name."), std::string::npos);
+  const auto again = numbered("g.csv", "Unnamed: 0,x,kind", ',');
+  EXPECT_NE(again.find("'Unnamed: 0'"), std::string::npos) << again;
+  EXPECT_NE(again.find("index=False"), std::string::npos) << again;
+  const auto twice = numbered("h.csv", "x,x,kind", ',');
+  EXPECT_NE(twice.find(":1: two columns are called 'x'"), std::string::npos) << twice;
+}
+
 TEST_F(OwnTableFile, AByteOrderMarkIsPassedOver) {
   write("a.csv", csv(300));
   write("b.csv", "\xEF\xBB\xBF" + csv(300));
