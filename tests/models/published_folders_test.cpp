@@ -218,12 +218,33 @@ TEST_F(PublishedFolders, ATiedEmbeddingMayHaveEitherNameOrBoth) {
   change_weights([&](NamedTensors& file) { file[embedding] = file.at(head).clone(); });
   EXPECT_TRUE(gives_logits());
   change_weights([&](NamedTensors& file) { file[head] = file.at(head) + 1; });
-  EXPECT_EQ(planned(), "fits");  // values are the worker's
+  EXPECT_THAT(planned(), AllOf(HasSubstr("llama-tied: The weights have other values in lm_head.weight than "
+                                         "in model.embed_tokens.weight"),
+                               HasSubstr("tie_word_embeddings")));
   const auto made_of_two = made();
   ASSERT_FALSE(made_of_two);
-  EXPECT_THAT(made_of_two.error().message,
-              AllOf(HasSubstr("other values in lm_head.weight than in model.embed_tokens.weight"),
-                    HasSubstr("tie_word_embeddings")));
+  EXPECT_THAT(made_of_two.error().message, HasSubstr("other values in lm_head.weight"));
+  for (const auto type : {torch::kFloat64, torch::kFloat32, torch::kFloat16, torch::kBFloat16}) {
+    const auto set_last = [&](double value, double copy) {
+      change_weights([&](NamedTensors& file) {
+        file[embedding] = file.at(embedding).to(type);
+        file[embedding][-1][-1] = value;
+        file[head] = file.at(embedding).clone();
+        file[head][-1][-1] = copy;
+      });
+      return planned();
+    };
+    EXPECT_EQ(set_last(0.5, 0.5), "fits");
+    EXPECT_EQ(set_last(0.0, -0.0), "fits");
+    EXPECT_THAT(set_last(0.5, -0.5), HasSubstr("other values in lm_head.weight"));
+  }
+  // More rows, or another type.
+  change_weights([&](NamedTensors& file) {
+    file[head] = torch::cat({file.at(embedding), file.at(embedding)});
+  });
+  EXPECT_THAT(planned(), HasSubstr("other values in lm_head.weight"));
+  change_weights([&](NamedTensors& file) { file[head] = file.at(embedding).to(torch::kFloat32); });
+  EXPECT_THAT(planned(), HasSubstr("other values in lm_head.weight"));
   change_weights([&](NamedTensors& file) {
     file.erase(head);
     file.erase(embedding);
@@ -238,6 +259,8 @@ TEST_F(PublishedFolders, ATiedEmbeddingMayHaveEitherNameOrBoth) {
   EXPECT_TRUE(gives_logits());
   change_weights([&](NamedTensors& file) { file["wte.weight"] = file.at(head).clone(); });
   EXPECT_TRUE(gives_logits());
+  change_weights([&](NamedTensors& file) { file["wte.weight"] = file.at(head) + 1; });
+  EXPECT_THAT(planned(), HasSubstr("other values in lm_head.weight than in wte.weight"));
 
   copy("llama");  // not tied
   change_weights([&](NamedTensors& file) { file.erase(head); });

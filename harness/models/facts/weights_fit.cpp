@@ -133,10 +133,14 @@ Result<void> check_base(const Blueprint& plan, const json::object& options, cons
     if (auto square = check_positions(positions); !square) return in_context(folder, square.error());
     positions[1] = vit->patches() + 1;  // resampled
   }
-  const auto matched = match_weights(parameters_of(plan), file, rules_of(plan, new_head));
+  const auto rules = rules_of(plan, new_head);
+  const auto matched = match_weights(parameters_of(plan), file, rules);
   if (matched) {
     const auto sound = check_filled_values(*stored, *matched);
-    return sound ? sound : in_context(folder, sound.error());
+    if (!sound) return in_context(folder, sound.error());
+    const auto both = both_of_tied(file, rules);
+    const bool differ = !both.empty() && !are_equal(stored->at(both[0]), stored->at(both[1]));
+    return differ ? Result<void>(in_context(folder, differ_though_tied(both))) : Result<void>();
   }
   const bool lacks_projection = plan.head == "lm_head." && !file.contains(kOutputProjection);
   return in_context(folder,
@@ -208,6 +212,13 @@ std::vector<std::string> both_of_tied(const TensorShapes& file, const LoadRules&
   const auto own = own_name_of_tied(file, rules);
   if (own.empty() || !file.contains(kOutputProjection)) return {};
   return {own, kOutputProjection};
+}
+
+Error differ_though_tied(const std::vector<std::string>& both) {
+  return error(
+      fmt::format("The weights have other values in {} than in {}, but config.json says that they are one "
+                  "(tie_word_embeddings).",
+                  both.at(1), both.at(0)));
 }
 
 TensorShapes shapes_of(const StoredTensors& tensors) {

@@ -46,6 +46,8 @@ Result<std::vector<Filled>> match_weights(const NamedShapes& parameters, const T
                                           const LoadRules& rules);
 // Where a file has the tied embedding under both names, the two entries; else nothing.
 std::vector<std::string> both_of_tied(const TensorShapes& file, const LoadRules& rules);
+// That these two have other values.
+Error differ_though_tied(const std::vector<std::string>& both);
 
 TensorShapes shapes_of(const StoredTensors& tensors);
 

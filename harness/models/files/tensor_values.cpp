@@ -74,7 +74,34 @@ Result<void> check_numbers(const std::string& name, const StoredTensor& tensor, 
       fmt::format("the tensor {} has a variance below 0, first at {}.", name, place_of(tensor, *bad)));
 }
 
+template <class Bits>
+bool have_equal_numbers(const StoredTensor& one, const StoredTensor& other) {
+  const auto count = one.values.bytes.size() / sizeof(Bits);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto here = bits_at<Bits>(one, i), there = bits_at<Bits>(other, i);
+    // Without the sign nothing is left of a zero.
+    if (here != there && static_cast<Bits>((here | there) << 1U) != 0) return false;
+  }
+  return true;
+}
+
 }  // namespace
+
+bool are_equal(const StoredTensor& one, const StoredTensor& other) {
+  if (one.type != other.type || one.shape != other.shape) return false;
+  if (one.values.bytes == other.values.bytes) return true;
+  switch (one.type) {
+    case ElementType::kF64:
+      return have_equal_numbers<std::uint64_t>(one, other);
+    case ElementType::kF32:
+      return have_equal_numbers<std::uint32_t>(one, other);
+    case ElementType::kF16:
+    case ElementType::kBF16:
+      return have_equal_numbers<std::uint16_t>(one, other);
+    default:
+      return false;
+  }
+}
 
 Result<void> check_values(const std::string& name, const StoredTensor& tensor) {
   switch (tensor.type) {

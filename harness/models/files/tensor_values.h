@@ -13,4 +13,7 @@ namespace hyfreedp::models {
 // tells, must not be negative either. The cost is one pass over the bytes.
 Result<void> check_values(const std::string& name, const StoredTensor& tensor);
 
+// Whether both have the same type, shape and values; 0 and -0 are the same.
+bool are_equal(const StoredTensor& one, const StoredTensor& other);
+
 }  // namespace hyfreedp::models

@@ -49,10 +49,7 @@ Result<void> load_weights(Network& network, const NamedTensors& weights, const L
   if (!filled) return filled.error();
   if (const auto twice = both_of_tied(file, rules);
       !twice.empty() && !at::equal(weights.at(twice[0]), weights.at(twice[1]))) {
-    return error(
-        fmt::format("The weights have other values in {} than in {}, but config.json says that they are one "
-                    "(tie_word_embeddings).",
-                    twice[1], twice[0]));
+    return differ_though_tied(twice);
   }
   for (const auto& [entry, parameter] : *filled) network.tensor(parameter).copy_(weights.at(entry));
   return {};
