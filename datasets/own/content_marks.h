@@ -32,7 +32,8 @@ struct ContentMarks {
 ContentMarks content_marks(const std::string& files_mark);
 
 // Computes and keeps the marks of a table's files, by what `options` know the files by. `test` has
-// no rows where there is no such file. An error where the test records are the training records.
+// no rows where there is no such file. An error where every test record is a training record too,
+// unless all test records are alike.
 Result<void> keep_content(const json::object& options, const NumberTable& train, const NumberTable& test);
 // The same of the images in `path`, once.
 Result<void> keep_content(const json::object& options, const std::string& path, const ImageFolder& images);

@@ -78,7 +78,33 @@ TEST_F(SameData, TestRecordsThatAreTheTrainingRecordsAreRefused) {
   ASSERT_TRUE(resolved) << resolved.error().message;
   const auto refused = complete_options(facts, *resolved);
   ASSERT_FALSE(refused);
-  EXPECT_NE(refused.error().message.find("the test records are the training records"), std::string::npos);
+  EXPECT_NE(refused.error().message.find("every test record is a training record too"), std::string::npos);
+}
+
+TEST_F(SameData, TestRecordsThatAreAllAmongTheTrainingRecordsAreRefused) {
+  const auto& facts = **find_dataset("table-file");
+  // Values of x in train and in test.
+  const auto said = [&](const std::string& train, const std::string& test) {
+    for (const auto& [name, values] : {std::pair{"train", train}, std::pair{"test", test}}) {
+      std::string text = "x,label\n";
+      for (const char x : values) text += fmt::format("{},1\n", static_cast<int>(x));
+      write_file_atomically(path(fmt::format("most/{}.csv", name)), text).value();
+    }
+    const auto resolved =
+        resolve_options(facts.options, {{"path", path("most")}, {"labels", "0, 1"}}, facts.name).value();
+    const auto completed = complete_options(facts, resolved);
+    return completed ? "" : completed.error().message;
+  };
+  const std::string all = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  constexpr const char* kRefused = "test record is a training record too";
+  for (const auto& test :
+       {all, all.substr(1), all.substr(0, 9), std::string("zya"), all + all, "zzzz" + all}) {
+    EXPECT_NE(said(all, test).find(kRefused), std::string::npos) << test << said(all, test);
+  }
+  // One that is new, and blank records that are alike.
+  EXPECT_EQ(said(all, all + "1"), "");
+  EXPECT_EQ(said(all, "1a"), "");
+  EXPECT_EQ(said(all, "aaa"), "");
 }
 
 TEST_F(SameData, AChangedFileOfTheSameName) {

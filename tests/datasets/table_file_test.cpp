@@ -22,10 +22,10 @@ class OwnTableFile : public Scratch {
     fs::create_directories(fs::path(path(name)).parent_path());
     std::ofstream(path(name), std::ios::binary) << text;
   }
-  // Row i: x = i, y = -i / 2, and the class by turns.
-  static std::string csv(int rows, char separator = ',') {
+  // Row i, from `first` on: x = i, y = -i / 2, and the class by turns.
+  static std::string csv(int rows, char separator = ',', int first = 0) {
     auto text = fmt::format("x{0}kind{0}y\n", separator);
-    for (int i = 0; i < rows; ++i) {
+    for (int i = first; i < first + rows; ++i) {
       text += fmt::format("{}{}{}{}{}\n", i, separator, i % 2 == 0 ? "no" : "yes", separator, -0.5 * i);
     }
     return text;
@@ -41,9 +41,9 @@ class OwnTableFile : public Scratch {
         fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}\n", type, shape);
     return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(header.size()) + '\0' + header + values;
   }
-  void write_npy(const std::string& stem, int rows) const {
+  void write_npy(const std::string& stem, int rows, int first = 0) const {
     std::string numbers, classes;
-    for (int i = 0; i < rows; ++i) {
+    for (int i = first; i < first + rows; ++i) {
       for (const float value : {static_cast<float>(i), -0.5F * static_cast<float>(i)}) {
         numbers.append(reinterpret_cast<const char*>(&value), sizeof value);
       }
@@ -129,7 +129,7 @@ TEST_F(OwnTableFile, ARowStaysInItsSplitWhateverComesAfterIt) {
 
 TEST_F(OwnTableFile, AFolderHasItsOwnTestRows) {
   write("t/train.csv", csv(100));
-  write("t/test.csv", csv(30));
+  write("t/test.csv", csv(30, ',', 100));
   const auto options = completed("t", {{"train", 40}}).value();
   const auto n = facts().sizes(options);
   EXPECT_EQ(n.private_train, 40);
@@ -145,7 +145,7 @@ TEST_F(OwnTableFile, AFolderHasItsOwnTestRows) {
 
 TEST_F(OwnTableFile, ArraysOfNumPyHaveTestRowsAndMarksOfBothFiles) {
   write_npy("n/train", 100);
-  write_npy("n/test", 30);
+  write_npy("n/test", 30, 100);
   const auto options = completed("n", {{"labels", "0..9"}}).value();
   EXPECT_EQ(facts().sizes(options).test, 30);
   EXPECT_EQ(facts().sizes(options).classes, 10);

@@ -81,18 +81,18 @@ inline void write_stl10(const std::filesystem::path& folder, int of = 1) {
 // As GTSRB is published: a folder a class of PPM files for training, and a table of the test
 // images.
 inline void write_gtsrb(const std::filesystem::path& path, int per_class, int test) {
-  const auto image = [](int label) {
-    return "P6 24 20 255\n" + std::string(24 * 20 * 3, static_cast<char>(label * 5));
+  const auto image = [](int label, int shade) {
+    return "P6 24 20 255\n" + std::string(24 * 20 * 3, static_cast<char>(label * 5 + shade));
   };
   datasets::TarFile tar(path);
   for (int label = 0; label < 43; ++label) {
     for (int i = 0; i < per_class; ++i) {
-      tar.add(fmt::format("train/{:05}/00000_{:05}.ppm", label, i), image(label));
+      tar.add(fmt::format("train/{:05}/00000_{:05}.ppm", label, i), image(label, 0));
     }
   }
   std::string table = "Filename;Width;Height;Roi.X1;Roi.Y1;Roi.X2;Roi.Y2;ClassId\n";
   for (int i = 0; i < test; ++i) {
-    tar.add(fmt::format("test/{:05}.ppm", i), image(i % 43));
+    tar.add(fmt::format("test/{:05}.ppm", i), image(i % 43, 1));
     table += fmt::format("{:05}.ppm;24;20;5;5;19;15;{}\n", i, i % 43);
   }
   tar.add("test/GT-final_test.csv", table);
@@ -101,13 +101,13 @@ inline void write_gtsrb(const std::filesystem::path& path, int per_class, int te
 // As the folders of WILDS are to be laid out: `train` and `test` images of each of the classes 0
 // and 1; without training images a set of ood_test.
 inline void write_two_classes(const std::filesystem::path& folder, int train, int test) {
-  for (const auto& [part, count] : {std::pair{"train", train}, {"test", test}}) {
+  for (const auto& [part, count, first] : {std::tuple{"train", train, 0}, {"test", test, train}}) {
     for (int label = 0; label < 2 && count > 0; ++label) {
       const auto place = folder / part / std::to_string(label);
       std::filesystem::create_directories(place);
       for (int i = 0; i < count; ++i) {
         const auto image =
-            "P6 24 20 255\n" + std::string(24 * 20 * 3, static_cast<char>(60 + 90 * label + i));
+            "P6 24 20 255\n" + std::string(24 * 20 * 3, static_cast<char>(60 + 90 * label + first + i));
         write_file_atomically((place / fmt::format("{}-{}.ppm", label, i)).string(), image).value();
       }
     }
@@ -152,11 +152,12 @@ inline void write_classes(const std::filesystem::path& folder, const std::string
 // a row. The first is that of its class.
 inline void write_gisette(const std::filesystem::path& folder, int train, int test) {
   std::filesystem::create_directories(folder);
-  for (const auto& [name, rows] : {std::pair{"train.libsvm", train}, {"test.libsvm", test}}) {
+  for (const auto& [name, rows, value] :
+       {std::tuple{"train.libsvm", train, 0.5}, {"test.libsvm", test, 0.25}}) {
     std::string text;
     for (int i = 0; i < rows; ++i) {
       const int label = i % 2 == 0 ? -1 : 1;
-      text += fmt::format("{} 1:{} {}:0.5 5000:-1\n", label, label, 2 + i % 4998);
+      text += fmt::format("{} 1:{} {}:{} 5000:-1\n", label, label, 2 + i % 4998, value);
     }
     write_file_atomically((folder / name).string(), text).value();
   }
