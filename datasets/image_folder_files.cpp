@@ -100,6 +100,7 @@ Result<PlacedImages> place_images(const std::string& path, const json::object& o
     problems.add(folder.error());
     return problems.error();
   }
+  if (folder->files.empty() && !problems.empty()) return problems.error();
   auto division = divide_images(*folder, options);
   if (!division) {
     problems.add(in_context(path, division.error()));

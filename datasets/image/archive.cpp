@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -175,6 +176,13 @@ using Tar = std::unique_ptr<archive, FreeArchive>;
 
 Error damaged(const std::string& path, const Tar& tar) {
   const char* reason = archive_error_string(tar.get());
+  if (reason != nullptr &&
+      std::string_view(reason).find("Unrecognized archive format") != std::string_view::npos) {
+    return error(
+        path +
+        ": is no archive that is read here: a tar, plain or gzipped, or a zip. Give one of these, or "
+        "the folder with the files.");
+  }
   return error(fmt::format("{}: cannot be read as a tar, plain or gzipped, or a zip ({}). Fetch it again.",
                            path, reason != nullptr ? reason : "out of memory"));
 }

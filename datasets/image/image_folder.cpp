@@ -5,9 +5,11 @@
 #include <charconv>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utf8proc.h>
 
 #include "datasets/image/decode.h"
@@ -181,6 +183,14 @@ Result<Found> place(const std::string& name, std::string_view inner, bool split)
   return error(fmt::format("{} is not in a class's folder. {}", name, kLayouts));
 }
 
+// "train" of a folder Train, which is meant as that part; "" of others.
+std::string part_meant(std::string_view folder) {
+  auto lower = std::string(folder);
+  std::ranges::transform(lower, lower.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return lower != folder && split_of(lower) ? lower : "";
+}
+
 // What is in no place is a problem.
 std::vector<Found> place_all(const std::string& path, const std::vector<std::string>& images,
                              const std::string& wrapping, ErrorList& problems) {
@@ -192,6 +202,18 @@ std::vector<Found> place_all(const std::string& path, const std::vector<std::str
     const auto rest = inner(name);
     return (rest.starts_with("train/") || rest.starts_with("test/")) && parts_of(rest, '/').size() >= 3;
   });
+  std::set<std::string> misnamed;
+  for (const auto& name : images) {
+    const auto parts = parts_of(inner(name), '/');
+    const auto part = part_meant(parts[0]);
+    if (parts.size() < 3 || part.empty()) continue;
+    misnamed.insert(fmt::format("{}/ is to be called {}/", parts[0], part));
+  }
+  if (!misnamed.empty()) {
+    problems.add(error(fmt::format("{}: the names of the parts are in lower case: {}. {}", path,
+                                   fmt::join(misnamed, ", "), kLayouts)));
+    return {};
+  }
   std::vector<Found> found;
   std::map<std::string_view, std::vector<std::string_view>> beside;  // by the first folder
   for (const auto& name : images) {

@@ -1,6 +1,7 @@
 #include "harness/base/text.h"
 
 #include <algorithm>
+#include <boost/algorithm/string/predicate.hpp>
 #include <cmath>
 #include <fmt/format.h>
 #include <numeric>
@@ -26,6 +27,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates) {
+  const auto same = std::ranges::find_if(
+      candidates, [&](const std::string& one) { return boost::algorithm::iequals(one, name); });
+  if (same != candidates.end()) return *same;
   std::string best;
   std::size_t best_distance = name.size() / 2 + 1;
   for (const auto& candidate : candidates) {

@@ -76,6 +76,8 @@ TEST(Text, NearestName) {
   const std::vector<std::string> names = {"nondp-gs", "prodigy", "hyfreedp"};
   EXPECT_EQ(nearest_name("prodgy", names), "prodigy");
   EXPECT_EQ(nearest_name("completely-else", names), "");
+  // In other letters it is the name itself.
+  EXPECT_EQ(nearest_name("AdamW", {"adam", "adamw"}), "adamw");
 }
 
 TEST(Text, Durations) {

@@ -163,6 +163,10 @@ TEST_F(Archive, WhatIsNoFolderAndNoTarIsSaid) {
   EXPECT_TRUE(mentions(read(path("absent")), "not there"));
   EXPECT_TRUE(mentions(read("/dev/null"), "neither"));
   EXPECT_TRUE(mentions(read(write("text", "hello")), "tar"));
+  const auto rows = read(write("rows.csv", "x,label\n1,no\n"));
+  EXPECT_TRUE(
+      mentions(rows, "rows.csv: is no archive that is read here: a tar, plain or gzipped, or a zip."));
+  EXPECT_FALSE(mentions(rows, "Fetch"));
   EXPECT_TRUE(mentions(read(write("long", std::string(5000, 'x') + kEnd)), "tar"));
   EXPECT_TRUE(mentions(read(write("empty", "")), "tar"));
 }

@@ -149,6 +149,21 @@ TEST(ImageFolderOf, AllFilesInNoPlaceAreNamedAtOnce) {
   Names many = {"a/1.png", "b/1.png"};
   for (int i = 0; i < 30; ++i) many.push_back(std::to_string(i) + ".png");
   EXPECT_TRUE(mentions(refusal(many), "... and 10 more, 30 in all."));
+  // So are parts that are called in other letters.
+  Names capitals;
+  for (int i = 0; i < 30; ++i) {
+    for (const char* part : {"Train/a", "Train/b", "Test/a", "VAL/b"}) {
+      capitals.push_back(fmt::format("{}/{}.png", part, i));
+    }
+  }
+  const auto lower = refusal(capitals);
+  EXPECT_TRUE(
+      mentions(lower,
+               "in lower case: Test/ is to be called test/, Train/ is to be called train/, VAL/ is to "
+               "be called val/."));
+  EXPECT_EQ(lower.find('\n'), std::string::npos) << lower;
+  EXPECT_TRUE(
+      mentions(refusal({"train/a/1.png", "train/b/1.png", "Test/a/1.png"}), "Test/ is to be called test/"));
   // A folder that is no part of the layout is one mistake, however many images it has.
   Names other = {"train/a/1.png", "train/b/1.png"};
   for (int i = 0; i < 30; ++i) other.push_back(fmt::format("extra/a/{:02}.png", i));
