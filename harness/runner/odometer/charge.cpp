@@ -31,8 +31,8 @@ void add_recorded(std::vector<ChargedAttempt>& charged, const results::TrialReco
     if (attempt.events.empty()) continue;
     const auto same = std::ranges::find(charged, attempt.name, &ChargedAttempt::name);
     if (!attempt.name.empty() && same != charged.end()) {
-      // Whether another attempt goes on from this one is the journal's to say, unless it is an older
-      // copy, which has less than was recorded.
+      // Whether another attempt goes on from this one is the journal's to say, unless it is an
+      // older copy, which has less than was recorded.
       if (EventTally(same->events).contains(EventTally(attempt.events))) continue;
       auto larger = whole_of(*same);
       larger.raise_to(whole_of(attempt));
