@@ -34,8 +34,9 @@
 //                     depends on its noisy releases; also if it is run again
 //   it finished       the steps that have a step line, and the booked scores
 //   the next attempt  all booked steps and scores: at most 192 steps and the interval between two
-//   goes on from a    checkpoints are then charged twice. How many these are depends on when it was
-//   state of it       stopped, and no theorem is claimed for that
+//   that booked any-  checkpoints are then charged twice. How many these are depends on when it was
+//   thing goes on     stopped, and no theorem is claimed for that
+//   from a state of it
 //   anything else     all steps from there and the score of the config, if any was booked: whoever
 //                     stopped it may have seen what it released
 //   it was lost       all events of the config

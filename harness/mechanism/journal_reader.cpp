@@ -31,7 +31,9 @@ std::vector<trial::ChargedAttempt> Reader::charged(Last last) const {
   auto all = journal_.charged;
   for (auto place = parsed_.attempts.begin(); place != parsed_.attempts.end(); ++place) {
     const auto& [number, attempt] = *place;
-    const auto next = std::next(place);
+    // One that booked nothing has not gone on yet.
+    const auto next = std::find_if(std::next(place), parsed_.attempts.end(),
+                                   [](const auto& one) { return !one.second.is_unused(); });
     const bool is_last = next == parsed_.attempts.end();
     const bool finished =
         number == journal_.attempt && journal_.finish && journal_.finish->state == TrialState::finished;

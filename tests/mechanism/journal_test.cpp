@@ -163,6 +163,27 @@ TEST(Journal, AnAttemptThatTheNextGoesOnFromIsChargedWhatItBooked) {
   }
 }
 
+// It may not go on: the checkpoint may not fit another version of the program.
+TEST(Journal, AnAttemptThatBooksNothingHasNotGoneOn) {
+  const TemporaryFolder folder;
+  const auto path = folder.file("a.jsonl");
+  const auto config = private_config(400);
+  ResumePoint after_200;
+  {
+    auto writer = open(path, config);
+    run_steps(*writer, 0, 200);
+    after_200 = writer->point(200).value();
+    run_steps(*writer, 200, 201);
+  }
+  const auto writer = JournalWriter::open(path, config, kElsewhere, {}, {after_200}).value();
+  EXPECT_EQ(writer->resumed_from().step, 200);
+  EXPECT_EQ(charged_steps(read_journal(path).value()), 400);
+  ASSERT_TRUE(writer->begin_next_attempt());
+  EXPECT_EQ(charged_steps(read_journal(path).value()), 400);
+  run_steps(*writer, 0, 3);
+  EXPECT_EQ(charged_steps(read_journal(path).value()), 2 * 400);
+}
+
 // A trial of 500 steps and a score.
 TrialConfig diverge_after_three_steps(const std::string& path) {
   auto config = private_config(500);

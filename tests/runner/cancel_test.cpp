@@ -374,6 +374,22 @@ TEST(Cancel, WithoutTheDrawsOfItsSpecOnlyARowThatDrawsIsNotRetried) {
   EXPECT_EQ(study_of(world, "a").state, results::StudyState::concluded);
 }
 
+// Under another key a row that draws would make its draws a second time.
+TEST(Cancel, WhereTheKeyOfTheDrawsIsLostNoOtherIsMadeForRowsThatDoNotDraw) {
+  World world;
+  const auto yaml = spec_of(kSelection + kThreeRows, "");
+  FakeExecutor stopped;
+  world.run(yaml, stopped, [] { return true; });
+  ASSERT_TRUE(carry_out(world.store(), world.out(), {.studies = {study_of(world, "d").id}}));
+  std::filesystem::remove(world.out().draw_key("ended"));
+  FakeExecutor rest;
+  EXPECT_THAT(world.run(yaml, rest).failed, SizeIs(1)) << "the cancelled one";
+  EXPECT_EQ(study_of(world, "a").state, results::StudyState::concluded);
+  EXPECT_FALSE(std::filesystem::exists(world.out().draw_key("ended")));
+  const auto spec = world.store().spec("ended").value().value();
+  EXPECT_FALSE(reopen(world.store(), world.out(), spec, {study_of(world, "d")}));
+}
+
 // Nothing is drawn here; the keys of its runs stay for `retry`, though every row has its answer.
 TEST(Cancel, AnUnseededRunGoesOnUnderItsKey) {
   World world;

@@ -81,7 +81,9 @@ struct Run {
     for (std::size_t i = 0; i < attempts.size(); ++i) {
       const auto& one = attempts[i];
       if (!one.is_used()) continue;
-      const bool is_gone_on_from = i + 1 < attempts.size() && attempts[i + 1].first > one.first;
+      const auto next = std::find_if(attempts.begin() + static_cast<std::ptrdiff_t>(i) + 1, attempts.end(),
+                                     [](const Attempt& later) { return later.is_used(); });
+      const bool is_gone_on_from = next != attempts.end() && next->first > one.first;
       if (one.finished) {
         all = sum(all, {one.done - one.first, one.scores});
       } else if (is_gone_on_from && !one.diverged) {

@@ -144,6 +144,16 @@ TEST_F(RecordedData, IsTheSameThoughLinksMarksAndTheSecretAreGone) {
   EXPECT_TRUE(read().may_be(read().data.at(0)).empty());
 }
 
+// Though the user had no secret when the published data were run.
+TEST_F(TestData, PublishedDataBesideOwnDataAreToldApart) {
+  FakeExecutor executor;
+  world_.run(spec_of("published", "  - {id: one, dataset: fashion-mnist}\n"), executor);
+  world_.run(spec_of("own", panel("one", "people")), executor);
+  const auto odometer = odometer_of(world_.store(), world_.out()).value();
+  ASSERT_THAT(odometer.data, testing::SizeIs(2));
+  for (const auto& one : odometer.data) EXPECT_TRUE(odometer.may_be(one).empty()) << one.title();
+}
+
 TEST_F(RecordedData, MayBeTheSameWhereMarksAreMissing) {
   // As an earlier version left the folder.
   const auto store = results::Store::in_memory().value();

@@ -85,7 +85,7 @@ Result<RunReport> Coordinator::run(const Spec& spec, const std::function<bool()>
   for (auto& [index, failure] : failed_) report_.failed.push_back(std::move(failure));
   const bool complete = !report_.stopped && !report_.halt && !report_.refused &&
                         !report_.failed_unexpectedly() && report_.left_open == 0 && report_.held == 0;
-  if (complete && draw_key_) {
+  if (complete && !has_seeded_noise(spec)) {
     if (auto forgotten = forget_draws(store_, out_, spec); !forgotten) return forgotten.error();
   }
   if (complete) {

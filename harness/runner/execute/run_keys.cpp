@@ -57,6 +57,8 @@ Result<std::optional<std::string>> hide_draws(const results::Store& store, const
         "second time unseen. Put the file back from a copy, or make that new release with --fresh.",
         path));
   }
+  // A new key would stand in the place of the one that is gone.
+  if (is_gone) return std::optional<std::string>{};
   if (auto made = make_closed_folder(out.keys()); !made) return made.error();
   const auto key = random::create_or_read_key(path);
   if (!key) return key.error();
@@ -81,8 +83,9 @@ Result<void> forget_draws(const results::Store& store, const OutFolder& out, con
     if (!recorded) return recorded.error();
     if (*recorded && results::is_cancelled(**recorded)) cancelled.push_back(study);
   }
-  if (draws_anything(cancelled)) return {};
-  if (auto written = write_release_record(store, out, name, true); !written) return written;
+  const bool may_be_retried = std::filesystem::exists(out.draw_key(name)) && draws_anything(cancelled);
+  if (auto written = write_release_record(store, out, name, !may_be_retried); !written) return written;
+  if (may_be_retried) return {};
   return random::delete_key(out.draw_key(name));
 }
 

@@ -10,6 +10,7 @@
 
 #include "baselines/baseline.h"
 #include "datasets/facts.h"
+#include "datasets/own/own_files.h"
 #include "harness/base/text.h"
 #include "harness/mechanism/releases.h"
 #include "harness/random/partition.h"
@@ -525,8 +526,12 @@ Result<void> record_data(results::Store& store, const spec::Spec& spec) {
     for (const auto& test : panel.ood_test) named.emplace(data_text(test.dataset), test.dataset);
   }
   for (const auto& [text, dataset] : named) {
-    const auto identity = datasets::identity_of(dataset.name, dataset.options);
+    auto identity = datasets::identity_of(dataset.name, dataset.options);
     if (identity.kind == datasets::DataKind::generated) continue;
+    // Published data are marked, too, from the first run on. Who has no secret has unmarked data.
+    if (identity.secret.empty() && datasets::made_secret_mark("")) {
+      identity = datasets::identity_of(dataset.name, dataset.options);
+    }
     if (auto put = store.put_data(text, as_json(identity)); !put) return put;
   }
   return {};
@@ -555,6 +560,13 @@ Result<Odometer> odometer_of(const results::Store& store, const OutFolder& out,
       auto identity = from_json<datasets::DataIdentity>(one, "the database's data");
       if (!identity) return identity.error();
       odometer.recorded[text].push_back(std::move(*identity));
+    }
+    // A published set that was recorded before there was a secret is the one recorded since.
+    auto& recorded_so = odometer.recorded[text];
+    if (std::ranges::any_of(recorded_so, [](const auto& one) { return !one.secret.empty(); })) {
+      std::erase_if(recorded_so, [](const auto& one) {
+        return one.kind == datasets::DataKind::published && one.secret.empty() && one.marks.empty();
+      });
     }
   }
   const auto runs = all_runs(store, out, odometer.unreadable);

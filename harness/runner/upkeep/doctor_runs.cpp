@@ -95,6 +95,7 @@ Result<void> judge_draws(const Patient& patient, const fs::path& path, Findings&
   const auto studies = patient.store->studies(spec);
   if (!studies) return studies.error();
   if (*known && (studies->empty() || !std::ranges::all_of(*studies, results::is_answered))) return {};
+  if (std::ranges::any_of(*studies, results::is_cancelled)) return {};  // `retry` may need it
   found.push_back({.where = path.string(),
                    .problem = *known ? "the key of the spec's draws is left though every row has its answer"
                                      : "the database does not have the spec whose draws this key makes",
