@@ -133,20 +133,23 @@ TEST(Journal, EachAttemptThatIsBegunAnewIsChargedAsPlanned) {
   EXPECT_EQ(charged_steps(read_journal(path).value()), 4 * 1000);
 }
 
+// After 210 steps; returns the state after 200.
+ResumePoint killed_after_a_state(const std::string& path, const TrialConfig& config) {
+  const auto writer = open(path, config);
+  run_steps(*writer, 0, 200);
+  const auto state = writer->point(200).value();
+  run_steps(*writer, 200, 210);
+  return state;
+}
+
 // Whether the attempt that goes on comes to its end or not.
 TEST(Journal, AnAttemptThatTheNextGoesOnFromIsChargedWhatItBooked) {
   for (const bool is_finished : {false, true}) {
     const TemporaryFolder folder;
     const auto path = folder.file("a.jsonl");
     const auto config = private_config(400);
-    ResumePoint after_200;
-    {
-      auto writer = open(path, config);
-      run_steps(*writer, 0, 200);
-      after_200 = writer->point(200).value();
-      run_steps(*writer, 200, 210);
-    }
-    auto writer = JournalWriter::open(path, config, kElsewhere, {}, {after_200}).value();
+    const auto state = killed_after_a_state(path, config);
+    auto writer = JournalWriter::open(path, config, kElsewhere, {}, {state}).value();
     ASSERT_EQ(writer->attempt(), 1);
     run_steps(*writer, 200, is_finished ? 400 : 203);
     if (is_finished) {
@@ -168,14 +171,8 @@ TEST(Journal, AnAttemptThatBooksNothingHasNotGoneOn) {
   const TemporaryFolder folder;
   const auto path = folder.file("a.jsonl");
   const auto config = private_config(400);
-  ResumePoint after_200;
-  {
-    auto writer = open(path, config);
-    run_steps(*writer, 0, 200);
-    after_200 = writer->point(200).value();
-    run_steps(*writer, 200, 201);
-  }
-  const auto writer = JournalWriter::open(path, config, kElsewhere, {}, {after_200}).value();
+  const auto state = killed_after_a_state(path, config);
+  const auto writer = JournalWriter::open(path, config, kElsewhere, {}, {state}).value();
   EXPECT_EQ(writer->resumed_from().step, 200);
   EXPECT_EQ(charged_steps(read_journal(path).value()), 400);
   ASSERT_TRUE(writer->begin_next_attempt());

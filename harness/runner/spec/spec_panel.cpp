@@ -1,24 +1,17 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <sstream>
 
 #include "datasets/facts.h"
-#include "datasets/image_folder_files.h"
-#include "datasets/image_options.h"
 #include "datasets/same_data.h"
-#include "datasets/weights_notes.h"
 #include "harness/base/text.h"
 #include "harness/mechanism/releases.h"
-#include "harness/models/facts/blueprint.h"
-#include "harness/models/facts/facts.h"
-#include "harness/models/facts/presets.h"
-#include "harness/models/facts/weights_fit.h"
 #include "harness/runner/lineage/initial_weights.h"
 #include "harness/runner/spec/spec.h"
+#include "harness/runner/spec/spec_data.h"
 #include "harness/runner/spec/spec_examples.h"
+#include "harness/runner/spec/spec_named.h"
 #include "harness/runner/spec/spec_table.h"
-#include "harness/runner/spec/test_data.h"
 #include "optimizers/facts.h"
 
 namespace hyfreedp::runner {
@@ -29,209 +22,6 @@ const std::vector<std::string> kPanelKeys = {
     "delta", "accountant", "train",   "evaluate", "rows",  "footnotes", "paper",   "table"};
 constexpr double kLargestDelta = 1e-3;
 constexpr const char* kOnlyPanel = "main";  // id of the panel of a spec without `panels`
-
-// `key: NAME`, or `key: {name: NAME, option: value, ...}`. `find` gives the facts of a name.
-template <class Find>
-std::optional<spec::Named> read_named_part(const Entry& entry, const Find& find, Problems& problems) {
-  Entry name_entry = entry;
-  Layers options;
-  if (entry.is_map()) {
-    const auto name = entry.find("name");
-    if (!name) {
-      entry.need("name", problems);
-      return std::nullopt;
-    }
-    name_entry = *name;
-    options.add(entry);
-  }
-  const auto name = problems.take(name_entry.text());
-  if (!name) return std::nullopt;
-  const auto facts = find(*name);
-  if (!facts) {
-    // Of models the error lists the names; `linear` is no example of what was meant.
-    const bool of_model = without_places(name_entry.path()).starts_with("model");
-    problems.add(of_model ? name_entry.wrong_inside(facts.error().message, "")
-                          : name_entry.wrong(facts.error()));
-    return std::nullopt;
-  }
-  const auto resolved = options_from((**facts).options, options, problems, {"name"});
-  if (!resolved) return std::nullopt;
-  return spec::Named{*name, *resolved};
-}
-
-template <class Find>
-std::optional<spec::Named> read_required(const Layers& layers, const std::string& key, const Find& find,
-                                         Problems& problems) {
-  const auto entry = layers.find(key);
-  if (entry) return read_named_part(*entry, find, problems);
-  layers.need(key, problems);
-  return std::nullopt;
-}
-
-// A dataset's options cover the user's own files and weights too. `as_read`: changes them before
-// these are looked at; absent: as they stand.
-using ChangeOptions = Result<json::object> (*)(const datasets::Facts& facts, json::object options);
-std::optional<spec::Named> read_dataset(const Layers& layers, Problems& problems,
-                                        ChangeOptions change = nullptr) {
-  auto dataset = read_required(layers, "dataset", datasets::find_dataset, problems);
-  if (!dataset) return dataset;
-  const auto& facts = *datasets::find_dataset(dataset->name).value();
-  auto options = change == nullptr ? Result<json::object>(dataset->options) : change(facts, dataset->options);
-  datasets::Notes notes;
-  if (options) options = datasets::complete_options(facts, std::move(*options), &notes);
-  const auto given = *layers.find("dataset");
-  for (const auto& note : notes) problems.warn(given.wrong_inside(note, ""));
-  if (!options) {
-    // Of several files there is a line each.
-    std::istringstream lines(options.error().message);
-    for (std::string line; std::getline(lines, line);) problems.add(given.wrong_inside(line, ""));
-    return std::nullopt;
-  }
-  dataset->options = std::move(*options);
-  return dataset;
-}
-
-// What decides which numbers stand for an image: of all images that one head reads it must agree.
-json::object making_of(const json::object& options) {
-  json::object making;
-  for (const char* name : {"normalise", "network", "layer", "feature_norm"}) {
-    if (const auto* value = options.if_contains(name)) making[name] = *value;
-  }
-  if (datasets::uses_network(options)) {
-    making["weights"] = string_or(options, "weights_sha256", string_or(options, "weights", ""));
-  }
-  return making;
-}
-
-std::optional<trial::OodTest> read_one_ood_test(const Entry& entry, const spec::Named& dataset,
-                                                const datasets::Sizes& sizes, Problems& problems) {
-  static const std::vector<std::string> kKeys = {"id", "dataset"};
-  const auto before = problems.added();
-  if (!entry.check_keys(&kKeys, problems)) return std::nullopt;
-  trial::OodTest shifted;
-  if (const auto id = entry.find("id")) {
-    shifted.id = problems.take(read_identifier(*id)).value_or("");
-  } else {
-    entry.need("id", problems);
-  }
-  const auto given = entry.find("dataset");
-  for (const char* split : {"train", "validation"}) {
-    const auto count = given ? given->find(split) : std::nullopt;
-    if (count) problems.add(count->wrong("has no effect in 'ood_test', which has test records alone", ""));
-  }
-  if (problems.added() > before) return std::nullopt;
-  auto read = read_dataset(Layers({entry}), problems, datasets::test_alone);
-  if (!read) return std::nullopt;
-  shifted.dataset = std::move(*read);
-  const auto& facts = *datasets::find_dataset(shifted.dataset.name).value();
-  const auto fits =
-      datasets::check_ood_test(shifted.id, datasets::sizes(facts, shifted.dataset.options), sizes);
-  if (!fits) {
-    problems.add(given->wrong_inside(fits.error().message, ""));
-  } else if (making_of(shifted.dataset.options) != making_of(dataset.options)) {
-    problems.add(given->wrong(
-        fmt::format("must have its features from the same network and weights as '{}', which is trained on, "
-                    "with the same 'normalise', 'layer' and 'feature_norm'",
-                    dataset.name),
-        ""));
-  }
-  if (const auto shared = check_no_record_is_in_both(shifted, dataset, "this panel"); !shared) {
-    problems.add(given->wrong_inside(shared.error().message, ""));
-  }
-  if (fits && facts.name == "image-folder" && dataset.name == facts.name) {
-    const auto same = datasets::check_same_classes(shifted.dataset.options, dataset.options);
-    if (!same) problems.add(given->wrong_inside(same.error().message, ""));
-  }
-  if (problems.added() > before) return std::nullopt;
-  return shifted;
-}
-
-std::vector<trial::OodTest> read_ood_test(const Layers& layers, const spec::Named& dataset,
-                                          const datasets::Sizes& sizes, Problems& problems) {
-  std::vector<trial::OodTest> all;
-  const auto given = layers.find("ood_test");
-  if (!given) return all;
-  const auto entries = problems.take(given->list());
-  if (!entries) return all;
-  for (const auto& entry : *entries) {
-    auto one = read_one_ood_test(entry, dataset, sizes, problems);
-    if (!one) continue;
-    const auto same = [&](const trial::OodTest& other) { return other.id == one->id; };
-    if (std::ranges::any_of(all, same)) {
-      problems.add(entry.wrong(fmt::format("is a second set '{}'; give it another 'id'", one->id),
-                               "id: " + one->id + "-2"));
-    }
-    all.push_back(std::move(*one));
-  }
-  return all;
-}
-
-// Of the weights that training begins with, and of those that make the features.
-void warn_of_weights(const Entry& entry, const spec::Named& dataset, const spec::Named& model,
-                     Problems& problems) {
-  const auto& facts = *datasets::find_dataset(dataset.name).value();
-  const auto warn = [&](const std::string& note) {
-    if (!note.empty()) problems.warn(entry.remark(note));
-  };
-  for (const auto* options : {&model.options, &dataset.options}) {
-    const auto weights = string_or(*options, "weights", "");
-    // Where a network makes features, the model sees no pixels.
-    const bool of_features = options == &dataset.options;
-    if (of_features == datasets::uses_network(dataset.options)) {
-      const auto network = of_features ? string_or(dataset.options, "network", "") : model.name;
-      warn(datasets::scale_note(facts, dataset.options, network, weights));
-      warn(models::positions_note(network, weights));
-    }
-    warn(datasets::overlap_note(facts, weights));
-  }
-}
-
-void warn_of_weights(const Entry& entry, const std::vector<trial::OodTest>& sets, const json::object& model,
-                     Problems& problems) {
-  for (const auto& one : sets) {
-    const auto& facts = *datasets::find_dataset(one.dataset.name).value();
-    for (const auto* options : {&model, &one.dataset.options}) {
-      const auto overlap = datasets::seen_test_note(facts, string_or(*options, "weights", ""));
-      if (!overlap.empty()) problems.warn(entry.remark(overlap));
-    }
-  }
-}
-
-// A model's options cover its weights file too.
-std::optional<spec::Named> read_model(const Layers& layers, Problems& problems) {
-  auto model = read_required(layers, "model", models::find_model, problems);
-  if (!model) return model;
-  auto completed = models::complete_options(model->options);
-  if (!completed) {
-    problems.add(layers.find("model")->wrong_inside(completed.error().message, ""));
-    return std::nullopt;
-  }
-  model->options = std::move(*completed);
-  return model;
-}
-
-// The order of the classes in a head that the weights bring.
-void check_head_names(const Entry& entry, const spec::Named& dataset, const spec::Named& model,
-                      Problems& problems) {
-  const auto& facts = *datasets::find_dataset(dataset.name).value();
-  const auto note = datasets::head_names_note(facts, dataset.options, model.options);
-  if (!note) problems.add(entry.wrong_inside(note.error().message, ""));
-  if (note && !note->empty()) problems.warn(entry.remark(*note));
-}
-
-// Names and shapes need no data, so that weights of another network do not wait for a run to fail.
-void check_weights(const Entry& entry, const spec::Named& model, const models::ModelInput& input,
-                   Problems& problems) {
-  const auto plan = models::blueprint(model.name, model.options, input).value();
-  if (const auto fits = models::check_fit(plan, model.options); !fits) {
-    problems.add(entry.wrong_inside(fits.error().message, ""));
-    return;
-  }
-  for (const auto& note :
-       {models::fit_note(plan, model.options), models::frozen_head_note(plan, model.options)}) {
-    if (!note.empty()) problems.warn(entry.remark(note));
-  }
-}
 
 // N^-1.1 of the public size of the training split.
 double delta_of_size(std::int64_t population) { return std::pow(static_cast<double>(population), -1.1); }
@@ -340,14 +130,9 @@ std::optional<spec::Named> read_optimizer(const Layers& train, Problems& problem
 namespace {
 
 // The parts of a panel, each where it could be read.
-struct PanelParts {
+struct PanelParts : PanelData {
   std::string id;
   std::string title;
-  std::optional<spec::Named> dataset;
-  std::vector<trial::OodTest> ood_test;
-  std::optional<spec::Named> model;
-  std::optional<datasets::Sizes> sizes;
-  std::optional<std::int64_t> dimension;
   std::optional<ReadTrain> train;
   std::optional<spec::Named> optimizer;
   std::optional<trial::TrainingOptions> training;
@@ -387,33 +172,6 @@ void read_id_and_title(const PanelRequest& request, PanelParts& parts, Problems&
   if (const auto given = request.panel.find("title")) {
     parts.title = problems.take(given->text()).value_or("");
   }
-}
-
-void read_data_and_model(const Layers& layers, PanelParts& parts, Problems& problems) {
-  parts.dataset = read_dataset(layers, problems);
-  parts.model = read_model(layers, problems);
-  if (!parts.dataset) return;
-  const auto& facts = *datasets::find_dataset(parts.dataset->name).value();
-  if (facts.test_only) {
-    problems.add(layers.find("dataset")->wrong(
-        fmt::format(
-            "is {}, which is a test set alone; train on another dataset, and name it under 'ood_test'",
-            facts.name),
-        example_at("ood_test")));
-    return;
-  }
-  parts.sizes = datasets::sizes(facts, parts.dataset->options);
-  parts.ood_test = read_ood_test(layers, *parts.dataset, *parts.sizes, problems);
-  if (!parts.model) return;
-  const auto dimension =
-      models::parameter_count(parts.model->name, parts.model->options, models::model_input(*parts.sizes));
-  if (!dimension) {
-    problems.add(layers.find("model")->wrong_inside(dimension.error().message, ""));
-    return;
-  }
-  parts.dimension = *dimension;
-  check_weights(*layers.find("model"), *parts.model, models::model_input(*parts.sizes), problems);
-  check_head_names(*layers.find("model"), *parts.dataset, *parts.model, problems);
 }
 
 void read_how_to_train(const Layers& layers, PanelParts& parts, Problems& problems) {
@@ -552,8 +310,7 @@ std::optional<spec::Panel> read_panel(const PanelRequest& request, Problems& pro
   layers.add(request.defaults);
   const auto train = layers.below("train");
 
-  PanelParts parts;
-  read_data_and_model(layers, parts, problems);
+  PanelParts parts{read_data_and_model(layers, problems)};
   read_id_and_title(request, parts, problems);
   read_how_to_train(layers, parts, problems);
   read_columns(layers, parts, problems);
@@ -608,8 +365,7 @@ std::optional<spec::Panel> read_panel(const PanelRequest& request, Problems& pro
   if (!doubt.empty() && is_private) {
     problems.warn(layers.find("delta").value_or(panel).remark(doubt));
   }
-  warn_of_weights(*layers.find("dataset"), *parts.dataset, *parts.model, problems);
-  warn_of_weights(layers.find("ood_test").value_or(panel), parts.ood_test, parts.model->options, problems);
+  warn_of_weights(layers, panel, parts, problems);
   auto resolved = resolved_panel(std::move(parts));
   if (table) {
     check_table_rows(*table, *options_of_table, {resolved}, problems);
