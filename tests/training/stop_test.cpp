@@ -66,8 +66,8 @@ struct Stops {
   std::vector<std::string> faults;  // "stopped at ask 3 of 40: ..."
 };
 
-// Stops a run at each moment at which it asks, and lets it go on; each other time while a checkpoint
-// beside training may be on its way.
+// Stops a run at each moment at which it asks, and lets it go on; each other time while a
+// checkpoint beside training may be on its way.
 Stops stop_at_each_ask(const trial::TrialConfig& config) {
   Stops seen;
   const auto data = data_of(config);
