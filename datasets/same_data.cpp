@@ -62,8 +62,6 @@ bool shares_any(const std::set<std::string>& marks, const std::set<std::string>&
   return std::ranges::any_of(marks, [&](const auto& mark) { return others.contains(mark); });
 }
 
-std::string mark_of_secret() { return secret_mark("the secret itself").value_or(""); }
-
 }  // namespace
 
 DataIdentity identity_of(const std::string& dataset, const json::object& options) {
@@ -101,7 +99,7 @@ DataIdentity identity_of(const std::string& dataset, const json::object& options
   identity.test_marks = identity.marks;
   add(content.train, identity.marks);
   add(content.test, identity.test_marks);
-  if (!facts.own_records || !content.all.empty()) identity.secret = mark_of_secret();
+  identity.secret = content.secret;
   return identity;
 }
 

@@ -75,14 +75,23 @@ Result<void> keep(const std::string& mark, Records train, Records test) {
   train.insert(train.end(), test.begin(), test.end());
   if (test.empty()) add(train, marks.test);
   add(std::move(train), marks.all);
-  if (marks.all == before.all && marks.train == before.train && marks.test == before.test) return {};
+  marks.secret = mark_of_secret();
+  if (marks == before) return {};
   if (auto made = make_private_folder(folder()); !made) return made;
-  return write_file_atomically(
-      file,
-      canonical_json(json::object{
-          {"all", as_list(marks.all)}, {"train", as_list(marks.train)}, {"test", as_list(marks.test)}}) +
-          "\n",
-      0600);
+  return write_file_atomically(file,
+                               canonical_json(json::object{{"all", as_list(marks.all)},
+                                                           {"train", as_list(marks.train)},
+                                                           {"test", as_list(marks.test)},
+                                                           {"secret", marks.secret}}) +
+                                   "\n",
+                               0600);
+}
+
+// The files' mark, also where a published checksum is all that they have had so far. Without a
+// secret these have none.
+std::string marked_now(const json::object& options) {
+  (void)made_secret_mark("");
+  return own_mark(options);
 }
 
 }  // namespace
@@ -93,20 +102,22 @@ ContentMarks content_marks(const std::string& files_mark) {
   const auto read = read_json_file(file);
   if (!read || !read->is_object()) return {};
   const auto& object = read->get_object();
-  return {
-      .all = marks_in(object, "all"), .train = marks_in(object, "train"), .test = marks_in(object, "test")};
+  return {.all = marks_in(object, "all"),
+          .train = marks_in(object, "train"),
+          .test = marks_in(object, "test"),
+          .secret = string_or(object, "secret", "")};
 }
 
 Result<void> keep_content(const json::object& options, const NumberTable& train, const NumberTable& test) {
   Records in_train, in_test;
   add_rows(train, in_train);
   add_rows(test, in_test);
-  return keep(own_mark(options), std::move(in_train), std::move(in_test));
+  return keep(marked_now(options), std::move(in_train), std::move(in_test));
 }
 
 Result<void> keep_content(const json::object& options, const std::string& path, const ImageFolder& images) {
-  const auto mark = own_mark(options);
-  if (!content_marks(mark).all.empty()) return {};
+  const auto mark = marked_now(options);
+  if (!content_marks(mark).secret.empty()) return {};
   std::map<std::string_view, ImageSplit> splits;
   for (const auto& file : images.files) splits.emplace(file.name, file.split);
   Records train, test;

@@ -26,6 +26,9 @@ struct ContentMarks {
   std::set<std::string> all;    // of all records
   std::set<std::string> train;  // of those that are not set aside for test in the files themselves
   std::set<std::string> test;   // of those that are, or of all
+  std::string secret;           // that they are under: mark_of_secret() then
+
+  bool operator==(const ContentMarks&) const = default;
 };
 
 // What is kept of the files of that mark; empty where nothing is.

@@ -117,6 +117,8 @@ std::optional<std::string> secret_mark(const std::string& text) {
   return mark_under((**stored).key, text);
 }
 
+std::string mark_of_secret() { return secret_mark("the secret itself").value_or(""); }
+
 Result<std::string> made_secret_mark(const std::string& text) {
   const auto file = secret_file(true);
   if (!file) return file.error();

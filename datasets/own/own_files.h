@@ -26,8 +26,10 @@ Result<json::object> with_checksum(json::object options, const std::string& path
 // `text`, a checksum say, under the user's secret. Nothing where there is no secret yet, or where
 // it cannot be read: nothing of this user has a mark then.
 std::optional<std::string> secret_mark(const std::string& text);
-// The same where the secret is made if there is none yet. An error where it cannot be, or cannot be
-// read safely (README.md, "The secret").
+// Tells marks under this secret from those under another; empty where there is none.
+std::string mark_of_secret();
+// secret_mark(), where the secret is made if there is none yet. An error where it cannot be, or
+// cannot be read safely (README.md, "The secret").
 Result<std::string> made_secret_mark(const std::string& text);
 // The mark of the files that the options name, whether they give `sha256` or nothing; empty where
 // the files were not here when the spec was read.

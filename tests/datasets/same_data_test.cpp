@@ -53,6 +53,34 @@ TEST_F(SameData, AChecksumThatTheSpecGivesIsTheSameMark) {
   EXPECT_TRUE(is_same_table(people, table("folks.csv", {{"sha256", sha256}})));
 }
 
+// Marks under one secret are not compared with those under another.
+TEST_F(SameData, AnIdentityNamesTheSecretThatItsMarksAreUnder) {
+  write_rows("people.csv", 1);
+  write_rows("others.csv", 2);
+  const auto people = table("people.csv");
+  const auto before = identity_of("table-file", people);
+  EXPECT_FALSE(before.secret.empty());
+  ASSERT_TRUE(std::filesystem::remove(path("state/hyfreedp/data.key")));
+  const auto others = identity_of("table-file", table("others.csv"));
+  EXPECT_EQ(identity_of("table-file", people).secret, before.secret);
+  EXPECT_FALSE(others.secret.empty());
+  EXPECT_NE(others.secret, before.secret);
+  TrainedData one, other;
+  one.add(before);
+  other.add(others);
+  EXPECT_TRUE(may_be_same(one, other));
+  EXPECT_FALSE(may_be_same(other, other));
+}
+
+// Though this user had no secret when the spec with the checksum was read.
+TEST_F(SameData, FilesWithAPublishedChecksumAreMarkedFromTheFirstRunOn) {
+  write_rows("people.csv", 1);
+  const auto sha256 = own_files_checksum(path("people.csv")).value();
+  const auto people = identity_of("table-file", table("people.csv", {{"sha256", sha256}}));
+  EXPECT_FALSE(people.secret.empty());
+  EXPECT_FALSE(people.marks.empty());
+}
+
 TEST_F(SameData, AMarkIsNothingThatASpecSays) {
   write_rows("people.csv", 1);
   const auto& facts = **find_dataset("table-file");

@@ -390,6 +390,27 @@ TEST(Cancel, WhereTheKeyOfTheDrawsIsLostNoOtherIsMadeForRowsThatDoNotDraw) {
   EXPECT_FALSE(reopen(world.store(), world.out(), spec, {study_of(world, "d")}));
 }
 
+// An earlier version deleted the key once every row had its answer, also where a row that draws was
+// cancelled.
+TEST(Cancel, WhereTheKeyOfACancelledRowIsLostNoRowThatDrawsIsAdded) {
+  World world;
+  FakeExecutor stopped;
+  world.run(spec_of(kSelection, ""), stopped, [] { return true; });
+  ASSERT_TRUE(carry_out(world.store(), world.out(), {.studies = {study_of(world, "d").id}}));
+  std::filesystem::remove(world.out().draw_key("ended"));
+  const std::string another =
+      "  - {id: e, method: dp-hyper, options: {grid: [1e-3, 1e-1], mean_runs: 6, "
+      "score_noise: 300}}\n";
+  FakeExecutor more;
+  const auto refused = world.try_run(
+      world.read(spec_of(kSelection + another, "")), more, [] { return false; }, false);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("the key of this spec's draws is gone"));
+  world.run(spec_of(kSelection + kThreeRows, ""), more);
+  EXPECT_EQ(study_of(world, "a").state, results::StudyState::concluded);
+  EXPECT_FALSE(std::filesystem::exists(world.out().draw_key("ended")));
+}
+
 // Nothing is drawn here; the keys of its runs stay for `retry`, though every row has its answer.
 TEST(Cancel, AnUnseededRunGoesOnUnderItsKey) {
   World world;

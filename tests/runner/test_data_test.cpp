@@ -7,6 +7,7 @@
 #include "harness/runner/execute/budget.h"
 #include "harness/runner/odometer/odometer.h"
 #include "harness/runner/odometer/release.h"
+#include "harness/runner/odometer/release_record.h"
 #include "harness/runner/odometer/test_sets.h"
 #include "tests/datasets/scratch.h"
 #include "tests/runner/fake_world.h"
@@ -152,6 +153,19 @@ TEST_F(TestData, PublishedDataBesideOwnDataAreToldApart) {
   const auto odometer = odometer_of(world_.store(), world_.out()).value();
   ASSERT_THAT(odometer.data, testing::SizeIs(2));
   for (const auto& one : odometer.data) EXPECT_TRUE(odometer.may_be(one).empty()) << one.title();
+}
+
+// With the database, which the release record restores.
+TEST_F(RecordedData, IsInTheReleaseRecordToo) {
+  auto unseeded = spec_of("unseeded", panel("one", "linked"));
+  unseeded.replace(unseeded.find("noise_seed: s\n"), 14, "");
+  FakeExecutor executor;
+  world_.run(unseeded, executor);
+  const auto fresh = results::Store::in_memory().value();
+  ASSERT_TRUE(restore_releases(*fresh, world_.out(), "unseeded"));
+  const auto known = world_.store().data().value();
+  EXPECT_FALSE(known.empty());
+  EXPECT_EQ(fresh->data().value(), known);
 }
 
 TEST_F(RecordedData, MayBeTheSameWhereMarksAreMissing) {

@@ -150,8 +150,8 @@ Result<void> Budget::check(const Odometer& wanted, const std::set<std::string>& 
     if (const auto others = wanted.may_be(*after); !others.empty()) {
       return error(fmt::format(
           "what was spent on {} is at least what the odometer shows, so no limit can be guaranteed: whether "
-          "it "
-          "is the same data as {} is not known (`hyfreedp odometer {}` says why). Use another --out DIR if "
+          "it is the same data as {} is not known (`hyfreedp odometer {}` says why). Use another --out DIR "
+          "if "
           "the data are not the same people's, or no --cap.",
           title, join({others.begin(), others.end()}, ", "), *after->datasets.begin()));
     }

@@ -115,7 +115,7 @@ Result<void> Coordinator::open_studies(const Spec& spec) {
   if (!known) return known.error();
   const auto& recorded = *known;
   if (!has_seeded_noise(spec)) {
-    auto key = hide_draws(store_, out_, *planned, spec, recorded);
+    auto key = hide_draws(out_, *planned, spec, recorded);
     if (!key) return key.error();
     draw_key_ = std::move(*key);
   }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
-#include <iterator>
 
 #include "harness/base/files.h"
 #include "harness/random/key_file.h"
@@ -24,32 +23,26 @@ void draw_from(const random::Key& key, std::vector<PlannedStudy>& planned) {
 
 }  // namespace
 
-Result<std::optional<std::string>> hide_draws(const results::Store& store, const OutFolder& out,
-                                              std::vector<PlannedStudy>& planned, const Spec& spec,
+Result<std::optional<std::string>> hide_draws(const OutFolder& out, std::vector<PlannedStudy>& planned,
+                                              const Spec& spec,
                                               const std::map<std::string, results::StudyRecord>& recorded) {
-  const bool complete = std::ranges::all_of(planned, [&](const PlannedStudy& study) {
+  // Under a key: what was begun, and what `retry` may open again. Open: what has no answer yet.
+  std::vector<PlannedStudy> open, cancelled;
+  bool was_begun = false;
+  for (const auto& study : planned) {
     const auto found = recorded.find(study.id);
-    return found != recorded.end() && results::is_answered(found->second);
-  });
+    const bool is_new = found == recorded.end();
+    if (!is_new && results::is_cancelled(found->second)) cancelled.push_back(study);
+    if (!is_new && results::is_answered(found->second)) continue;
+    open.push_back(study);
+    was_begun = was_begun || !is_new;
+  }
+  if (open.empty()) return std::optional<std::string>{};
   const auto& name = spec.content.name;
   const std::string path = out.draw_key(name);
-  // A run killed between its last row and the deletion of its key leaves the key behind.
-  if (complete) {
-    if (auto forgotten = forget_draws(store, out, spec); !forgotten) return forgotten.error();
-    return std::optional<std::string>{};
-  }
-  std::vector<PlannedStudy> open;
-  std::ranges::copy_if(planned, std::back_inserter(open), [&](const PlannedStudy& study) {
-    const auto found = recorded.find(study.id);
-    return found == recorded.end() || !results::is_answered(found->second);
-  });
-  const bool was_begun = std::ranges::any_of(planned, [&](const PlannedStudy& study) {
-    const auto found = recorded.find(study.id);
-    return found != recorded.end() && !results::is_answered(found->second);
-  });
   const auto lost = has_lost_its_draws(out, name, spec.hash());
   if (!lost) return lost.error();
-  const bool is_gone = *lost || (was_begun && !std::filesystem::exists(path));
+  const bool is_gone = *lost || (!std::filesystem::exists(path) && (was_begun || draws_anything(cancelled)));
   if (is_gone && draws_anything(open)) {
     return error(fmt::format(
         "{}: the key of this spec's draws is gone, so its open rows cannot go on: other draws would release "

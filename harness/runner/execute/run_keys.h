@@ -20,8 +20,8 @@ namespace hyfreedp::runner {
 // again. Gives the studies what they draw from, and returns the key's file; nothing where all have
 // an answer in `recorded` (by study id). An error where the key is gone and studies that draw are
 // open; without any, no other key is made, since the others need none of what was drawn.
-Result<std::optional<std::string>> hide_draws(const results::Store& store, const OutFolder& out,
-                                              std::vector<PlannedStudy>& planned, const Spec& spec,
+Result<std::optional<std::string>> hide_draws(const OutFolder& out, std::vector<PlannedStudy>& planned,
+                                              const Spec& spec,
                                               const std::map<std::string, results::StudyRecord>& recorded);
 
 // Gives studies that `cap` reserves what they draw from, where an earlier run of the spec has made

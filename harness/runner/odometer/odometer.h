@@ -166,6 +166,8 @@ struct Odometer {
 
 // The text by which the database knows a dataset: without the options that choose a part of it.
 std::string data_text(const trial::Named& dataset);
+// What was recorded of data by record_data(), by data_text().
+Result<std::map<std::string, std::vector<datasets::DataIdentity>>> recorded_data(const results::Store& store);
 // Records what the spec's data and test sets are identified by now. To be done before any of its
 // runs begins.
 Result<void> record_data(results::Store& store, const spec::Spec& spec);

@@ -82,9 +82,12 @@ json::object to_json(const ReleaseRecord& record) {
     studies.push_back(json::object{
         {"study", as_json(one.study)}, {"journals", as_json(one.journals)}, {"runs", std::move(runs)}});
   }
-  return {{"hash", record.spec.hash},       {"resolved", record.spec.resolved}, {"text", record.spec.text},
-          {"program", record.spec.version}, {"complete", record.complete},      {"draws", record.draws},
-          {"studies", std::move(studies)}};
+  json::object object{{"hash", record.spec.hash},     {"resolved", record.spec.resolved},
+                      {"text", record.spec.text},     {"program", record.spec.version},
+                      {"complete", record.complete},  {"draws", record.draws},
+                      {"studies", std::move(studies)}};
+  if (!record.data.empty()) object["data"] = as_json(record.data);
+  return object;
 }
 
 // Absent in a file of an older version.
@@ -145,6 +148,11 @@ Result<ReleaseRecord> release_record_from(const json::value& value, const std::s
     if (!runs) return runs.error();
     record.studies.push_back(
         {.study = std::move(*study), .journals = std::move(*journals), .runs = std::move(*runs)});
+  }
+  if (const auto* data = object.if_contains("data")) {
+    auto known = from_json<std::map<std::string, std::vector<json::object>>>(*data, where + ": 'data'");
+    if (!known) return known.error();
+    record.data = std::move(*known);
   }
   return record;
 }
@@ -235,6 +243,11 @@ Result<void> restore(results::Store& store, const OutFolder& out, const std::str
     const auto& record = (*records)[i];
     const bool is_current = i + 1 == records->size();
     if (auto put = store.put_spec(record.spec, true); !put) return put.error();
+    for (const auto& [dataset, identities] : record.data) {
+      for (const auto& identity : identities) {
+        if (auto put = store.put_data(dataset, identity); !put) return put;
+      }
+    }
     for (const auto& study : record.studies) {
       if (is_current) {
         if (auto put = put_back(store, out, study); !put) return put;
@@ -364,7 +377,13 @@ Result<void> write_release_record(const results::Store& store, const OutFolder& 
   if (!studies) return studies.error();
   auto draws = draws_of(out, spec);
   if (!draws) return draws.error();
-  ReleaseRecord record{.spec = **known, .complete = complete, .draws = std::move(*draws), .studies = {}};
+  auto data = store.data();
+  if (!data) return data.error();
+  ReleaseRecord record{.spec = **known,
+                       .complete = complete,
+                       .draws = std::move(*draws),
+                       .studies = {},
+                       .data = std::move(*data)};
   for (const auto& study : *studies) {
     auto recorded = record_of(store, out, study);
     if (!recorded) return recorded.error();

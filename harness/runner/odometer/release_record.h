@@ -10,7 +10,8 @@
 //    "releases": [RELEASE, ...],        oldest first
 //    "checksum": c}                     SHA-256 of the canonical JSON without this member
 //   RELEASE: {"hash", "resolved", "text", "program",
-//             "complete": b, "draws": d, "studies": [STUDY, ...]}
+//             "complete": b, "draws": d, "studies": [STUDY, ...],
+//             "data": {dataset: [identity, ...]}}
 //   STUDY:   {"study": its record in the database, "journals": [trial, ...],
 //             "runs": [{"trial", "config", "charged": [attempt, ...]}, ...]}
 //
@@ -21,6 +22,8 @@
 //   draws                           16 hexadecimal digits of a SHA-256 of its key of draws; empty
 //                                   where there was none, and in older files
 //   journals                        the trials of the row whose journals exist
+//   data                            what identified data when specs were run (record_data); absent
+//                                   where there is none, and in older files
 //   runs                            what the row's trials executed, by attempt; empty for a private
 //                                   selection, whose row says it
 //
@@ -36,6 +39,7 @@
 // Specs with a `noise_seed` need no record, because they repeat the same draws.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -58,6 +62,7 @@ struct ReleaseRecord {
   bool complete = false;
   std::string draws = {};
   std::vector<RecordedStudy> studies;
+  std::map<std::string, std::vector<json::object>> data = {};  // Store::data()
 };
 
 // The releases of `spec`, oldest first; empty if it has no file. Returns an error if the file
