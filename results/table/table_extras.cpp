@@ -16,6 +16,7 @@ namespace hyfreedp::results {
 namespace {
 
 constexpr double kIntervalLevel = 0.95;
+constexpr int kNear = 3;  // points of accuracy
 using IntervalKind = TableSettings::IntervalKind;
 
 bool has_value(const CellModel& cell) { return cell.kind == CellModel::Kind::value; }
@@ -204,6 +205,34 @@ void mark_beaten_oracles(PanelModel& panel, Footnotes& footnotes) {
   }
 }
 
+// Where the mean, or the median where that is shown, is no seed's result: the seeds themselves.
+// Points of accuracy alone have a size that says when.
+void note_distant_means(PanelModel& panel, Footnotes& footnotes) {
+  if (panel.table.metric != spec::Metric::accuracy) return;
+  for (std::size_t column = 0; column < panel.columns.size(); ++column) {
+    const auto* oracle = oracle_cell(panel, column);
+    for (auto& row : panel.rows) {
+      auto& cell = row.cells[column];
+      if (!has_value(cell)) continue;
+      auto values = values_of(cell);
+      std::ranges::sort(values);
+      const double median = quantile(values, 0.5);
+      const double centre = panel.look.is_median ? median : cell.mean;
+      if (std::ranges::any_of(values, [&](double value) { return std::abs(value - centre) <= kNear; })) {
+        continue;
+      }
+      auto text = fmt::format("No seed is within {} points of this {}: {:.1f}", kNear,
+                              panel.look.is_median ? "median" : "mean", fmt::join(values, ", "));
+      if (!panel.look.is_median) text += fmt::format("; median {:.1f}", median);
+      if (oracle != nullptr && has_value(*oracle) && oracle != &cell) {
+        const auto near = std::ranges::count_if(values, [&](double v) { return v >= oracle->mean - kNear; });
+        text += fmt::format("; {} of {} reach the oracle's mean less {} points", near, values.size(), kNear);
+      }
+      add_once(cell.notes, footnotes.number_of(text + "."));
+    }
+  }
+}
+
 std::vector<std::size_t> rankable_columns(const PanelModel& panel) {
   std::vector<std::size_t> columns;
   for (std::size_t i = 0; i < panel.columns.size(); ++i) {
@@ -318,6 +347,7 @@ void add_extras(PanelModel& panel, Footnotes& footnotes) {
   add_detectable(panel);
   add_rerr(panel, footnotes);
   mark_beaten_oracles(panel, footnotes);
+  note_distant_means(panel, footnotes);
   add_ranks(panel, footnotes);
   compare_with_paper(panel);
 }

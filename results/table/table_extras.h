@@ -1,5 +1,5 @@
-// Computes what a table shows beside means, if its settings ask for it. The results are in
-// CellModel, in RowModel or in footnotes.
+// Computes what a table shows beside means. The results are in CellModel, in RowModel or in
+// footnotes. All but the note of a distant mean are there only if the table's settings ask for them.
 //
 //   interval       95 % of the mean: t, or BCa bootstrap
 //   relative_to    difference to a row, paired by seed where seeds are shared, with its 95 %
@@ -12,6 +12,8 @@
 //                  the two are equal
 //   oracle beaten  the 95 % interval of the paired difference to the best oracle row lies above 0.
 //                  Every cell by itself, not corrected for their number
+//   distant mean   a footnote with every seed's accuracy and the median where no seed is within 3
+//                  points of the mean, and how many seeds reach the oracle's mean less 3 points
 //   paper          the paper's value, and ours minus the paper's if the task is the paper's or a
 //                  tolerance is given; otherwise the ranks of the rows by our values and by the
 //                  paper's

@@ -159,6 +159,33 @@ TEST(Extras, ABeatenOracleIsMarkedOnlyWhereTheIntervalSaysSo) {
   EXPECT_EQ(panel.rows[2].cells[0].notes, std::vector<int>{1});
 }
 
+TEST(Extras, AMeanThatIsNoSeedsResultIsShownWithTheSeeds) {
+  auto panel =
+      panel_of({row_of("o", {cell_of({90, 90.4}, "oracle")}), row_of("two", {cell_of({88, 64, 66, 90})}),
+                row_of("near", {cell_of({64, 79, 90, 90})}), row_of("one", {cell_of({40})}),
+                row_of("edge", {cell_of({80, 86})}), row_of("beyond", {cell_of({80, 86.2})})},
+               {});
+  const auto notes = extended(panel);
+  ASSERT_EQ(notes.size(), 2u) << "of \"near\" 79 is near, of \"edge\" both are";
+  EXPECT_EQ(notes[0],
+            "No seed is within 3 points of this mean: 64.0, 66.0, 88.0, 90.0; median 77.0; 2 of 4 reach the "
+            "oracle's mean less 3 points.");
+  EXPECT_EQ(panel.rows[1].cells[0].notes, std::vector<int>{1});
+  EXPECT_EQ(panel.rows[5].cells[0].notes, std::vector<int>{2});
+
+  TableSettings loss;
+  loss.metric = spec::Metric::loss;
+  auto other = panel_of({row_of("a", {cell_of({1, 90})})}, loss);
+  EXPECT_TRUE(extended(other).empty()) << "a loss has no points";
+}
+
+TEST(Extras, AMedianThatIsNoSeedsResultIsShownWithTheSeeds) {
+  auto panel = panel_of({row_of("a", {cell_of({20, 88, 90})}), row_of("b", {cell_of({64, 90})})}, {});
+  panel.look.is_median = true;
+  EXPECT_EQ(extended(panel),
+            (std::vector<std::string>{"No seed is within 3 points of this median: 64.0, 90.0."}));
+}
+
 TEST(Extras, MeanRankIsOverColumnsThatAllRowsHave) {
   TableSettings settings;
   settings.ranks = true;
