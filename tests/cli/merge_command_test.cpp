@@ -105,6 +105,21 @@ TEST_F(Merge, WhatIsEqualIsOne) {
   EXPECT_EQ(odometer("u"), drawn) << "a copy is no second release";
 }
 
+// The sizes of its files tell how many runs a private selection made.
+TEST_F(Merge, AFolderThatGetsAPrivateSelectionIsClosedToOthers) {
+  const auto open = fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec;
+  fill("a", spec_of(kFixedRow, "one"));
+  fs::permissions(path("a"), open);
+  fill("seeded", spec_of(kSelectionRow, "seeded", "s-1"));
+  fill("fixed", spec_of(kProdigyRow, "fixed"));
+  ASSERT_EQ(merge({"seeded", "fixed"}, "a"), 0) << err();
+  EXPECT_EQ(fs::status(path("a")).permissions(), open) << "of these the number of runs is public";
+  fill("b", spec_of(kSelectionRow, "drawn"));
+  ASSERT_EQ(merge({"b"}, "a"), 0) << err();
+  EXPECT_THAT(out(), HasSubstr("was open to other users and is its owner's alone now"));
+  EXPECT_EQ(fs::status(path("a")).permissions(), fs::perms::owner_all);
+}
+
 TEST_F(Merge, AnotherResultOfTheSameRunRefusesEverything) {
   const auto seeded = spec_of(kFixedRow, "seeded", "s-1");
   fill("a", seeded);

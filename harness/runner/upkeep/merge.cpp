@@ -22,6 +22,7 @@
 #include "results/provenance/export.h"
 #include "results/store/records.h"
 #include "results/store/states.h"
+#include "results/table/table_model.h"
 
 namespace hyfreedp::runner {
 namespace {
@@ -101,6 +102,11 @@ class Merger {
 
   // Files first: a journal that the database does not know is counted by the odometer.
   Result<MergeReport> write() {
+    const auto hides = brings_hidden_runs();
+    if (!hides) return hides.error();
+    if (*hides) {
+      if (auto closed = close_to_others(into_); !closed.empty()) report_.notes.push_back(std::move(closed));
+    }
     if (auto made = make_closed_folder(into_.journals()); !made) return made.error();
     for (const auto& [id, side] : journals_) {
       if (auto copied = copy(sides_[side].out.journal(id), into_.journal(id)); !copied) return copied.error();
@@ -147,6 +153,20 @@ class Merger {
   }
 
  private:
+  // Whether the number of runs of some row that comes is confidential.
+  Result<bool> brings_hidden_runs() const {
+    for (const auto& [id, side] : studies_) {
+      if (side == 0) continue;
+      const auto study = sides_[side].store->study(id);
+      if (!study) return study.error();
+      if ((**study).composition.empty() || results::run_count_is_public(**study)) continue;
+      const auto spec = sides_[side].store->spec((**study).spec);
+      if (!spec) return spec.error();
+      if (!has_seeded_noise(**spec)) return true;
+    }
+    return false;
+  }
+
   // Tags of all folders together; of notes the one that is here, or else the first folder's.
   Result<void> put_notes() {
     auto here = store_.notes();

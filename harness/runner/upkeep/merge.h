@@ -22,6 +22,9 @@
 // each folder looked for itself. Where one folder is a copy of the other that went on, there is
 // one key.
 //
+// A folder that gets rows whose number of runs is confidential becomes its owner's alone
+// (close_to_others(), out_folder.h), and a note says so.
+//
 // A run that is not over comes with what it booked, as it is charged where its key is (charge.h).
 // Without the key its next attempt has new noise and is charged in addition.
 #pragma once
