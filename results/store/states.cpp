@@ -15,6 +15,11 @@ bool may_be_tried_again(const std::string& failure_kind) {
   return std::find(kNotItsOwn.begin(), kNotItsOwn.end(), failure_kind) != kNotItsOwn.end();
 }
 
+bool is_setup_failure(const std::string& failure_kind) {
+  return failure_kind == "invalid-config" || failure_kind == "missing-data" ||
+         failure_kind == "device-unavailable";
+}
+
 bool is_final(const TrialRecord& trial) {
   if (trial.state == trial::TrialState::finished) return true;
   return trial.state == trial::TrialState::failed && !may_be_tried_again(trial.failure_kind);

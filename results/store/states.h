@@ -23,6 +23,8 @@ namespace hyfreedp::results {
 
 // Whether the machine, or what the run was to train with, was at fault and not the run.
 bool may_be_tried_again(const std::string& failure_kind);
+// Whether a run that failed so cannot have begun: what it needs must be mended first.
+bool is_setup_failure(const std::string& failure_kind);
 
 bool is_final(const TrialRecord& trial);
 bool is_final(const StudyRecord& study);

@@ -8,6 +8,7 @@
 #include "harness/cli/common/outputs.h"
 #include "harness/runner/executors/stop_signal.h"
 #include "harness/runner/odometer/release.h"
+#include "results/store/states.h"
 
 namespace hyfreedp::cli {
 namespace {
@@ -23,14 +24,22 @@ std::string reason_of(const runner::FailedStudy& study) {
 
 // A reason that several studies have is told once, with the message of the first.
 void print_failures(const runner::RunReport& report, std::ostream& out) {
-  for (const bool unexpected : {false, true}) {
+  constexpr std::string_view kNoValue = "No value, with the reason";
+  constexpr std::string_view kNotBegun =
+      "Not begun; once what it needs is there, the same command tries again";
+  constexpr std::string_view kLost = "Lost; the same command tries again";
+  const auto heading_of = [&](const runner::FailedStudy& study) {
+    if (!study.unexpected) return kNoValue;
+    return results::is_setup_failure(study.kind) ? kNotBegun : kLost;
+  };
+  for (const std::string_view heading : {kNoValue, kNotBegun, kLost}) {
     std::vector<const runner::FailedStudy*> firsts;
     std::map<std::string, std::size_t> count;
     for (const auto& study : report.failed) {
-      if (study.unexpected == unexpected && count[reason_of(study)]++ == 0) firsts.push_back(&study);
+      if (heading_of(study) == heading && count[reason_of(study)]++ == 0) firsts.push_back(&study);
     }
     if (firsts.empty()) continue;
-    out << (unexpected ? "\nLost; the same command tries again:\n" : "\nNo value, with the reason:\n");
+    out << fmt::format("\n{}:\n", heading);
     for (const auto* study : firsts) {
       const auto further = static_cast<std::int64_t>(count.at(reason_of(*study))) - 1;
       out << fmt::format(

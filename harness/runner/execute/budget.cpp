@@ -151,8 +151,7 @@ Result<void> Budget::check(const Odometer& wanted, const std::set<std::string>& 
       return error(fmt::format(
           "what was spent on {} is at least what the odometer shows, so no limit can be guaranteed: whether "
           "it is the same data as {} is not known (`hyfreedp odometer {}` says why). Use another --out DIR "
-          "if "
-          "the data are not the same people's, or no --cap.",
+          "if the data are not the same people's, or no --cap.",
           title, join({others.begin(), others.end()}, ", "), *after->datasets.begin()));
     }
     const double delta = cap_->delta.value_or(default_delta(*after));

@@ -29,11 +29,9 @@ Result<bool> has_executed(const results::Store& store, const OutFolder& out, con
   const auto record = store.trial(trial);
   if (!record) return record.error();
   if (*record) {
-    static const std::set<std::string> kBeforeItBegan = {"invalid-config", "missing-data",
-                                                         "device-unavailable"};
     const auto& run = **record;
     const bool is_set_up_wrong =
-        run.state == trial::TrialState::failed && kBeforeItBegan.contains(run.failure_kind);
+        run.state == trial::TrialState::failed && results::is_setup_failure(run.failure_kind);
     if (!is_set_up_wrong || !run.events.empty() || !run.charged.empty()) return true;
     const auto steps = store.steps(trial);
     if (!steps) return steps.error();

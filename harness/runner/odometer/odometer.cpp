@@ -37,22 +37,17 @@ struct Run {
 };
 using Runs = std::map<std::string, Run>;
 
-bool began(const std::string& failure_kind) {
-  return failure_kind != "invalid-config" && failure_kind != "missing-data" &&
-         failure_kind != "device-unavailable";
-}
-
 Result<Run> run_of(const results::TrialRecord& record) {
   auto config = trial::TrialConfig::from_json(record.config, "trial " + record.id);
   if (!config) return config.error();
   const bool finished = record.state == trial::TrialState::finished;
-  return Run{
-      .config = std::move(*config),
-      .executed = record.events,
-      .is_finished = finished,
-      .is_final = results::is_final(record),
-      .has_begun = finished || (record.state == trial::TrialState::failed && began(record.failure_kind)),
-      .has_validated = finished};
+  return Run{.config = std::move(*config),
+             .executed = record.events,
+             .is_finished = finished,
+             .is_final = results::is_final(record),
+             .has_begun = finished || (record.state == trial::TrialState::failed &&
+                                       !results::is_setup_failure(record.failure_kind)),
+             .has_validated = finished};
 }
 
 Result<Run> run_of(const random::KeyLabel& key) {
@@ -67,7 +62,7 @@ Run run_of(mechanism::Journal journal) {
   run.is_finished = finish && finish->state == trial::TrialState::finished;
   run.is_final =
       finish && (finish->state == trial::TrialState::finished || !results::may_be_tried_again(finish->kind));
-  run.has_begun = !journal.steps.empty() || (finish && began(finish->kind));
+  run.has_begun = !journal.steps.empty() || (finish && !results::is_setup_failure(finish->kind));
   run.has_validated = std::ranges::any_of(journal.metrics, [](const auto& metric) {
     return metric.split == trial::kValidationSplit || metric.split == trial::kTrainSplit;
   });

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <utility>
 
+#include "harness/base/text.h"
 #include "harness/mechanism/releases.h"
 #include "harness/runner/spec/spec.h"
 #include "harness/trial/privacy_plan.h"
@@ -97,6 +98,14 @@ double rate_of(const Layers& train, const GivenTrain& given, double population, 
   if (rate > 1) {
     problems.add(
         train.find("batch_size")->wrong(fmt::format("exceeds the {:.0f} training examples", population)));
+  }
+  if (given.sample_rate && rate * population < 1 - 1e-9) {
+    problems.add(
+        train.find("sample_rate")
+            ->wrong(fmt::format("makes a batch of {} of the {:.0f} training examples, on average; it "
+                                "must be at least 1",
+                                short_number(rate * population), population),
+                    ""));
   }
   return rate;
 }
