@@ -70,12 +70,6 @@ void add_row_norms(const Tensor& values, Tensor& squared_norms) {
   squared_norms.add_(wide_rows(values).square().sum(1));
 }
 
-void add_ghost_norms(const Tensor& inputs, const Tensor& gradients, Tensor& squared_norms) {
-  const auto a = inputs.to(torch::kFloat64), b = gradients.to(torch::kFloat64);
-  const auto products = at::bmm(a, a.transpose(1, 2)) * at::bmm(b, b.transpose(1, 2));  // [B, T, T]
-  squared_norms.add_(products.sum({1, 2}));
-}
-
 void add_embedding_norms(const Tensor& ids, const Tensor& gradients, std::optional<std::int64_t> padding,
                          Tensor& squared_norms) {
   const auto wide = gradients.to(torch::kFloat64);

@@ -8,8 +8,6 @@
 namespace hyfreedp::kernels::cpu_reference {
 
 void add_row_norms(const torch::Tensor& values, torch::Tensor& squared_norms);
-void add_ghost_norms(const torch::Tensor& inputs, const torch::Tensor& gradients,
-                     torch::Tensor& squared_norms);
 void add_embedding_norms(const torch::Tensor& ids, const torch::Tensor& gradients,
                          std::optional<std::int64_t> padding, torch::Tensor& squared_norms);
 void release_mean(const PrivateMean& mean, torch::Tensor& sum);

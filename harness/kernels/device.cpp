@@ -96,24 +96,6 @@ void add_row_norms(const Tensor& values, Tensor& squared_norms) {
   add_up(launch, parts, squared_norms);
 }
 
-void add_ghost_norms(const Tensor& inputs, const Tensor& gradients, Tensor& squared_norms) {
-  if (inputs.numel() == 0 || gradients.numel() == 0) return;
-  const Launch launch(inputs);
-  const auto samples = inputs.size(0), positions = inputs.size(1);
-  const auto tiles = divided_up(positions, ghost_tile(positions));
-  auto parts = partials(inputs, samples, tiles * (tiles + 1) / 2);
-  with_norm_type(inputs, [&]<class T>(const T* from) {
-    const GhostNorm<T> at{.inputs = from,
-                          .gradients = static_cast<const T*>(gradients.const_data_ptr()),
-                          .positions = positions,
-                          .input_width = inputs.size(2),
-                          .gradient_width = gradients.size(2),
-                          .partials = parts.data_ptr<double>()};
-    launch_ghost_norm(launch.queue(), samples, at);
-  });
-  add_up(launch, parts, squared_norms);
-}
-
 void add_embedding_norms(const Tensor& ids, const Tensor& gradients, std::optional<std::int64_t> padding,
                          Tensor& squared_norms) {
   if (gradients.numel() == 0) return;

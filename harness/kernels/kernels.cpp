@@ -87,18 +87,6 @@ void add_row_norms(const Tensor& values, Tensor& squared_norms) {
   return cpu_reference::add_row_norms(values, squared_norms);
 }
 
-void add_ghost_norms(const Tensor& inputs, const Tensor& gradients, Tensor& squared_norms) {
-  check_norms(inputs, squared_norms);
-  check_norms(gradients, squared_norms);
-  HYFREEDP_CHECK(inputs.dim() == 3 && gradients.dim() == 3 && inputs.size(1) == gradients.size(1) &&
-                     inputs.scalar_type() == gradients.scalar_type(),
-                 "a ghost norm takes [B, T, p] and [B, T, q] of one type");
-  if (on_device(inputs)) {
-    if constexpr (kWithCuda) return device::add_ghost_norms(inputs, gradients, squared_norms);
-  }
-  return cpu_reference::add_ghost_norms(inputs, gradients, squared_norms);
-}
-
 void add_embedding_norms(const Tensor& ids, const Tensor& gradients, std::optional<std::int64_t> padding,
                          Tensor& squared_norms) {
   check_norms(gradients, squared_norms);

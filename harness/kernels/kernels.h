@@ -36,13 +36,9 @@ struct StreamPart {
   std::uint64_t first = 0;
 };
 
-// The next three functions add each sample's squared norm to squared_norms, [B] float64. Values are
+// The next two functions add each sample's squared norm to squared_norms, [B] float64. Values are
 // float32, float64 or bfloat16.
 void add_row_norms(const torch::Tensor& values, torch::Tensor& squared_norms);  // values [B, ...]
-// Ghost norm: squared_norms[i] += sum_st <a_s, a_t> <b_s, b_t> for inputs a [B, T, p] and gradients
-// b [B, T, q]; no [T, T] matrix is stored.
-void add_ghost_norms(const torch::Tensor& inputs, const torch::Tensor& gradients,
-                     torch::Tensor& squared_norms);
 // Norm of an embedding lookup's gradient: squared_norms[i] += sum over ids of ||sum of the id's
 // rows||^2 for ids [B, T] int64 and gradients [B, T, D]. Ids equal to `padding` are left out.
 void add_embedding_norms(const torch::Tensor& ids, const torch::Tensor& gradients,

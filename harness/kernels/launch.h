@@ -17,10 +17,6 @@ using Queue = void*;
 template <class T>  // float, double, Bf16
 void launch_row_norms(Queue queue, const T* values, std::int64_t rows, std::int64_t columns,
                       double* partials);
-// Tiles of 64 positions, or 32 where there are no more.
-inline int ghost_tile(std::int64_t positions) { return positions <= 32 ? 32 : 64; }
-template <class T>  // float, double, Bf16
-void launch_ghost_norm(Queue queue, std::int64_t samples, const GhostNorm<T>& at);
 template <class T>  // float, double, Bf16
 void launch_embedding_norm(Queue queue, std::int64_t samples, const EmbeddingNorm<T>& at);
 void launch_add_partials(Queue queue, const double* partials, std::int64_t rows, std::int64_t columns,

@@ -4,29 +4,11 @@
 namespace hyfreedp::kernels {
 namespace {
 
-// What products are added up in.
-template <class T>
-struct Accumulator {
-  using type = float;
-};
-template <>
-struct Accumulator<double> {
-  using type = double;
-};
-
 template <class T>
 __global__ void row_norms_kernel(const T* values, std::int64_t columns, std::int64_t parts,
                                  double* partials) {
   __shared__ double shared[kThreads];
   row_norms_body(CudaTeam(), values, columns, parts, partials, shared);
-}
-
-template <int kTile, class T>
-__global__ void __launch_bounds__(kThreads) ghost_norm_kernel(GhostNorm<T> at) {
-  using Sum = typename Accumulator<T>::type;
-  __shared__ alignas(16) Sum shared[kGhostShared<kTile>];
-  __shared__ double shared_sums[kThreads];
-  ghost_norm_body<kTile>(CudaTeam(), at, shared, shared_sums);
 }
 
 template <class T>
@@ -55,20 +37,6 @@ void launch_row_norms(Queue queue, const T* values, std::int64_t rows, std::int6
 }
 
 template <class T>
-void launch_ghost_norm(Queue queue, std::int64_t samples, const GhostNorm<T>& at) {
-  const int tile = ghost_tile(at.positions);
-  const std::int64_t tiles = divided_up(at.positions, tile);
-  const auto blocks = static_cast<unsigned>(samples * (tiles * (tiles + 1) / 2));
-  if (blocks == 0) return;
-  const auto on = static_cast<cudaStream_t>(queue);
-  if (tile == 32) {
-    ghost_norm_kernel<32><<<blocks, kThreads, 0, on>>>(at);
-  } else {
-    ghost_norm_kernel<64><<<blocks, kThreads, 0, on>>>(at);
-  }
-}
-
-template <class T>
 void launch_embedding_norm(Queue queue, std::int64_t samples, const EmbeddingNorm<T>& at) {
   const auto blocks = static_cast<unsigned>(samples * divided_up(at.width, kThreads));
   if (blocks == 0) return;
@@ -86,9 +54,6 @@ void launch_add_partials(Queue queue, const double* partials, std::int64_t rows,
 template void launch_row_norms(Queue, const float*, std::int64_t, std::int64_t, double*);
 template void launch_row_norms(Queue, const double*, std::int64_t, std::int64_t, double*);
 template void launch_row_norms(Queue, const Bf16*, std::int64_t, std::int64_t, double*);
-template void launch_ghost_norm(Queue, std::int64_t, const GhostNorm<float>&);
-template void launch_ghost_norm(Queue, std::int64_t, const GhostNorm<double>&);
-template void launch_ghost_norm(Queue, std::int64_t, const GhostNorm<Bf16>&);
 template void launch_embedding_norm(Queue, std::int64_t, const EmbeddingNorm<float>&);
 template void launch_embedding_norm(Queue, std::int64_t, const EmbeddingNorm<double>&);
 template void launch_embedding_norm(Queue, std::int64_t, const EmbeddingNorm<Bf16>&);

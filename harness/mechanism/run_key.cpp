@@ -37,6 +37,8 @@ random::Key seeded_key(const trial::TrialConfig& config) {
   // A run that is trained again, by other code, has the noise that it has in a new folder.
   auto first = config;
   first.repetition %= trial::kRepetitionsPerRelease;
+  // So that a GPU's rows can be compared with a processor's.
+  first.device = "cpu";
   return random::key_from_seed(*config.noise_seed + "/" + first.id());
 }
 

@@ -23,8 +23,8 @@ Result<random::Key> run_key(const trial::TrialConfig& config, const std::string&
                             const JournalWriter& journal);
 
 // The key of a seeded trial. Equal seeds and trials give equal noise, which is reproducible and not
-// private; the trials of further releases of a row (harness/runner/odometer/release.h) count as
-// equal.
+// private. The trials of further releases of a row (harness/runner/odometer/release.h) count as
+// equal, and so do a trial on a GPU and the same one on the processor.
 random::Key seeded_key(const trial::TrialConfig& config);
 
 }  // namespace hyfreedp::mechanism

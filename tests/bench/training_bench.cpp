@@ -8,6 +8,7 @@
 //   noise   clipped and noised
 // A ratio is of a round's times, dp / min(stock, plain); told are the median of the rounds and the
 // ratio of the least times.
+#include <ATen/Context.h>
 #include <ATen/Functions.h>
 #include <ATen/Parallel.h>
 #include <algorithm>
@@ -19,10 +20,12 @@
 #include <iostream>
 #include <numeric>
 #include <torch/csrc/autograd/autograd.h>
+#include <torch/cuda.h>
 
 #include "harness/mechanism/release/noised_vector.h"
 #include "harness/training/clipping.h"
 #include "harness/training/displaced_weights.h"
+#include "harness/training/peak_memory.h"
 #include "harness/training/weight_step.h"
 #include "optimizers/facts.h"
 #include "optimizers/optimizer.h"
@@ -53,8 +56,15 @@ struct Settings {
   bool memory = true;
   bool profile = false;
   bool cpu_time = false;
+  torch::Device device = torch::kCPU;
+  std::int64_t times = 1;  // batches are this many times those of the cases
+  torch::ScalarType compute = torch::kFloat32;
 };
 Settings settings;
+
+void wait_for_device() {
+  if (settings.device.is_cuda()) torch::cuda::synchronize();
+}
 
 double now() {
   timespec time{};
@@ -64,8 +74,10 @@ double now() {
 
 class Stopwatch {
  public:
-  // The time since the last call counts for `part`.
-  void lap(Part part) {
+  // The time since the last call counts for `part`. A GPU is waited for at a step's end, so its
+  // parts are true with --profile alone, which waits at each of them.
+  void lap(Part part, bool is_last = false) {
+    if (is_last || settings.profile) wait_for_device();
     const double time = now();
     seconds_[part] += time - last_;
     last_ = time;
@@ -79,8 +91,10 @@ class Stopwatch {
 
 struct Data {
   explicit Data(const Case& c)
-      : inputs(c.inputs(2 * c.batch)), labels(c.labels(2 * c.batch)), rows(at::randperm(2 * c.batch)) {
-    rows = std::get<0>(rows.narrow(0, 0, c.batch).sort());
+      : inputs(c.inputs(2 * c.batch).to(settings.device)),
+        labels(c.labels(2 * c.batch).to(settings.device)),
+        rows(at::randperm(2 * c.batch)) {
+    rows = std::get<0>(rows.narrow(0, 0, c.batch).sort()).to(settings.device);
   }
   Tensor inputs, labels;  // twice the batch
   Tensor rows;            // those in the batch, ascending
@@ -98,7 +112,7 @@ class StockTrainer {
       leaves_.push_back(leaf);
       first_.push_back(torch::zeros_like(leaf));
       second_.push_back(torch::zeros_like(leaf));
-      counts_.push_back(torch::zeros({}, torch::kFloat32));
+      counts_.push_back(torch::zeros({}, leaf.options().requires_grad(false)));
     }
   }
 
@@ -110,7 +124,7 @@ class StockTrainer {
     Tensor loss;
     {
       const at::AutoGradMode enabled(true);
-      const auto logits = case_.stock_logits(parameters_, inputs);
+      const auto logits = case_.stock_logits(compute_copies(), narrowed(inputs)).to(torch::kFloat32);
       loss = at::cross_entropy_loss(logits.reshape({-1, logits.size(-1)}), labels.reshape({-1}));
     }
     watch.lap(kForward);
@@ -122,11 +136,21 @@ class StockTrainer {
     at::_fused_adamw_(leaves_, gradients, first_, second_, {}, counts_, 1e-6, 0.9, 0.999, 0.01, 1e-8, false,
                       false);
     for (const auto& leaf : leaves_) leaf.mutable_grad().reset();
-    watch.lap(kUpdate);
+    watch.lap(kUpdate, true);
     return watch.seconds();
   }
 
  private:
+  static Tensor narrowed(const Tensor& values) {
+    return values.is_floating_point() ? values.to(settings.compute) : values;
+  }
+  // As the library does: the weights in the compute type, of which autograd follows the copying.
+  Parameters compute_copies() const {
+    Parameters copies;
+    for (const auto& [name, tensor] : parameters_) copies[name] = narrowed(tensor);
+    return copies;
+  }
+
   const Case& case_;
   Parameters parameters_;
   std::vector<Tensor> leaves_, first_, second_, counts_;
@@ -135,6 +159,7 @@ class StockTrainer {
 class Trainer {
  public:
   Trainer(const Case& c, models::Network network) : case_(c), network_(std::move(network)) {
+    network_.set_compute_type(settings.compute);
     plan_.batch_size = static_cast<double>(c.batch);
     const auto options =
         resolve_options((**optimizers::find_optimizer("adamw")).options, {}, "adamw").value();
@@ -171,7 +196,7 @@ class Trainer {
     training::release_gradient(plan_, key_, count_++, 0, sum_, advance);
     watch.lap(kRelease);
     training::subtract_scaled(network_.parameters(), sum_, 1e-6, network_.parameters());
-    watch.lap(kUpdate);
+    watch.lap(kUpdate, true);
     return watch.seconds();
   }
 
@@ -188,8 +213,8 @@ class Trainer {
       displaced.step_along(sum_, x);
       benchmark::DoNotOptimize(models::sample_losses(case_.loss, network_.forward(inputs), labels, false));
     }
-    if (kind == kNarrow) network_.set_compute_type(torch::kFloat32);
-    watch.lap(kForward);
+    if (kind == kNarrow) network_.set_compute_type(settings.compute);
+    watch.lap(kForward, true);
     return watch.seconds()[kForward];
   }
 
@@ -241,7 +266,7 @@ struct Timings {
 
 Timings time_case(const Case& c) {
   const Data data(c);
-  auto network = c.network();
+  auto network = c.network(settings.device);
   StockTrainer stock(c, network);
   Trainer own(c, std::move(network));
   const auto once = [&](Variant variant) {
@@ -272,13 +297,15 @@ Timings time_case(const Case& c) {
 // data set.
 double peak_of(const Case& c, Variant variant) {
   const Data data(c);
-  const auto before = live_bytes();
-  auto network = std::make_unique<models::Network>(c.network());
+  const bool on_gpu = settings.device.is_cuda();
+  const auto before = on_gpu ? training::device_bytes_now() : live_bytes();
+  auto network = std::make_unique<models::Network>(c.network(settings.device));
   const auto measure = [&](const auto& step) {
     step();
     reset_peak();
+    const training::PeakMemory peak(on_gpu ? "cuda" : "cpu");
     step();
-    return static_cast<double>(peak_bytes() - before);
+    return static_cast<double>((on_gpu ? peak.device() : peak_bytes()) - before);
   };
   if (variant == kStock) {
     StockTrainer stock(c, *network);
@@ -369,6 +396,9 @@ bool take_flag(const std::string& argument) {
   if (argument == "--no-memory") return !(settings.memory = false);
   if (argument == "--cpu-time") return settings.cpu_time = true;
   if (argument == "--profile") return settings.profile = true;
+  if (const char* text = value("--times=")) return (settings.times = std::atoll(text)) > 0;
+  if (argument == "--bf16") return settings.compute = torch::kBFloat16, true;
+  if (argument == "--device=cuda" && at::hasCUDA()) return settings.device = torch::kCUDA, true;
   return false;
 }
 
@@ -382,11 +412,16 @@ int run(int argc, char** argv) {
   int count = static_cast<int>(rest.size());
   benchmark::Initialize(&count, rest.data());
   if (benchmark::ReportUnrecognizedArguments(count, rest.data())) {
-    std::fprintf(stderr, "own flags: --rounds=N --seconds=S --threads=N --cpu-time --no-memory --profile\n");
+    std::fprintf(stderr,
+                 "own flags: --rounds=N --seconds=S --threads=N --cpu-time --no-memory --profile "
+                 "--device=cuda --times=N --bf16\n");
     return 2;
   }
-  const auto cases = training_cases();
-  for (const auto& c : cases) {
+  at::globalContext().setAllowTF32CuBLAS(false);
+  at::globalContext().setAllowTF32CuDNN(false);
+  auto cases = training_cases();
+  for (auto& c : cases) {
+    c.batch *= settings.times;
     benchmark::RegisterBenchmark(c.name.c_str(), run_case, c)
         ->Iterations(1)
         ->UseManualTime()

@@ -107,17 +107,22 @@ Network filled(Result<Network> made) {
   return network;
 }
 
-Network registered(const std::string& name, const json::object& given, std::int64_t features) {
+torch::TensorOptions float32_on(torch::Device device) {
+  return torch::TensorOptions(torch::kFloat32).device(device);
+}
+
+Network registered(const std::string& name, const json::object& given, std::int64_t features,
+                   torch::Device device) {
   const auto options = resolve_options(models::find_model(name).value()->options, given, name).value();
   return filled(models::make_model(name, options, {.features = features, .classes = 10},
-                                   random::key_from_seed("bench"), torch::kFloat32));
+                                   random::key_from_seed("bench"), float32_on(device)));
 }
 
 bool is_adapter(const std::string& name) { return name.starts_with("base_model."); }
 bool is_bias_or_head(const std::string& name) { return name.ends_with(".bias") || name.starts_with("head."); }
 
 Case dense(const std::string& name, std::int64_t batch, std::int64_t features,
-           const std::function<Network()>& network,
+           const std::function<Network(torch::Device)>& network,
            const std::function<Tensor(const Parameters&, const Tensor&)>& stock) {
   return {.name = name,
           .batch = batch,
@@ -138,7 +143,10 @@ Case vit(const std::string& name, const std::optional<models::Lora>& lora,
   return {.name = name,
           .batch = 8,
           .loss = models::Loss::cross_entropy,
-          .network = [=] { return filled(models::make_vit(shape, lora, torch::kFloat32, trainable)); },
+          .network =
+              [=](torch::Device device) {
+                return filled(models::make_vit(shape, lora, float32_on(device), trainable));
+              },
           .stock_logits = vit_logits,
           .inputs =
               [](std::int64_t rows) {
@@ -157,7 +165,10 @@ Case gpt2(const std::string& name, const std::optional<models::Lora>& lora,
   return {.name = name,
           .batch = 4,
           .loss = models::Loss::token_mean,
-          .network = [=] { return filled(models::make_gpt2(shape, lora, torch::kFloat32, trainable)); },
+          .network =
+              [=](torch::Device device) {
+                return filled(models::make_gpt2(shape, lora, float32_on(device), trainable));
+              },
           .stock_logits = gpt2_logits,
           .inputs = tokens,
           .labels = [tokens](std::int64_t rows) { return models::next_tokens(tokens(rows)); }};
@@ -174,17 +185,19 @@ models::Lora adapter(const std::string& target) {
 }  // namespace
 
 std::vector<Case> training_cases() {
-  const auto mlp = [] {
-    return registered("mlp", {{"hidden", json::array{128}}, {"activation", "tanh"}}, 784);
+  const auto mlp = [](torch::Device device) {
+    return registered("mlp", {{"hidden", json::array{128}}, {"activation", "tanh"}}, 784, device);
   };
   const auto regression = [](const Parameters& p, const Tensor& x) { return linear(p, "fc", x); };
   return {
       dense(
-          "logistic_b1000", 1000, 716, [] { return registered("linear", {}, 716); }, regression),
+          "logistic_b1000", 1000, 716,
+          [](torch::Device device) { return registered("linear", {}, 716, device); }, regression),
       dense("mlp_b256", 256, 784, mlp, mlp_logits),
       dense("mlp_b1000", 1000, 784, mlp, mlp_logits),
       dense(
-          "cnn_b256", 256, 784, [] { return registered("cnn", {}, 784); }, cnn_logits),
+          "cnn_b256", 256, 784, [](torch::Device device) { return registered("cnn", {}, 784, device); },
+          cnn_logits),
       vit("vit_full", {}, {}),
       vit("vit_bitfit", {}, is_bias_or_head),
       vit("vit_lora", adapter("attn.qkv"), is_adapter),

@@ -19,7 +19,7 @@ struct Case {
   std::string name;
   std::int64_t batch = 1;
   models::Loss loss = models::Loss::cross_entropy;
-  std::function<models::Network()> network;
+  std::function<models::Network(torch::Device)> network;
   // Logits of the same network, from tensors that autograd may follow.
   std::function<torch::Tensor(const Parameters&, const torch::Tensor& inputs)> stock_logits;
   std::function<torch::Tensor(std::int64_t rows)> inputs;

@@ -21,7 +21,6 @@ using torch::Tensor;
 using Work = std::function<void()>;
 
 constexpr int kSkipped = 77;
-constexpr double kGhostBytes = 8e9;  // of [B, T, T] products that LibTorch may be asked for
 
 const random::Key kKey = random::key_from_seed("gpu bench");
 
@@ -94,23 +93,6 @@ void bench_vectors(std::int64_t size) {
   report("digest", shape, count, [&] { kernels::digest(gradient); }, {});
 }
 
-void bench_ghost(std::int64_t samples, std::int64_t positions, std::int64_t inputs, std::int64_t outputs) {
-  const auto a = random_values({samples, positions, inputs}),
-             b = random_values({samples, positions, outputs});
-  auto norms = torch::zeros({samples}, a.options().dtype(torch::kFloat64));
-  Work theirs = [&] {
-    const auto products = at::bmm(a, a.transpose(1, 2)).mul_(at::bmm(b, b.transpose(1, 2)));
-    norms.add_(products.sum({1, 2}, false, torch::kFloat64));
-  };
-  const auto pairs = static_cast<double>(samples * positions * positions);
-  if (8 * pairs > kGhostBytes) theirs = {};
-  report(
-      "ghost-norm",
-      std::to_string(samples) + "x" + std::to_string(positions) + "x(" + std::to_string(inputs) + "," +
-          std::to_string(outputs) + ")",
-      pairs, [&] { kernels::add_ghost_norms(a, b, norms); }, theirs);
-}
-
 void bench_rows(std::int64_t samples, std::int64_t columns) {
   const auto values = random_values({samples, columns});
   auto norms = torch::zeros({samples}, values.options().dtype(torch::kFloat64));
@@ -150,11 +132,6 @@ int main(int count, char** arguments) {
   const std::int64_t part = quick ? 100 : 1;
   bench_vectors(1'000'000 / part);
   bench_vectors(124'000'000 / part);
-  for (const std::int64_t samples : {8 / std::min<std::int64_t>(part, 4), 256 / part}) {
-    bench_ghost(samples, 197, 192, 576);
-    bench_ghost(samples, 197, 768, 3072);
-  }
-  bench_ghost(32 / std::min<std::int64_t>(part, 32), 1024, 768, 768);
   bench_rows(1024 / part, 100'000);
   bench_embedding(64 / std::min<std::int64_t>(part, 64), 1024, 768);
   return 0;

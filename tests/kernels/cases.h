@@ -32,15 +32,6 @@ inline const std::vector<Piece> kPieces = {
     {0, 1},    {0, 8},    {0, 4096},     {1, 7}, {3, 2},
     {5, 3000}, {15, 517}, {2047, 10000}, {7, 0}, {(1ull << 34) + 3, 40}};
 
-struct GhostShape {
-  std::int64_t samples, positions, input_width, gradient_width;
-};
-// One position, both tile sizes, tiles that are not full, widths around the depth of 16 and beyond
-// one run of columns.
-inline const std::vector<GhostShape> kGhostShapes = {{3, 1, 1, 1},    {2, 17, 5, 16},  {2, 32, 16, 33},
-                                                     {1, 33, 40, 7},  {2, 64, 15, 17}, {1, 150, 20, 9},
-                                                     {2, 61, 1031, 3}};
-
 struct LookupShape {
   std::int64_t samples, positions, width, vocabulary;
   std::optional<std::int64_t> padding;
@@ -104,9 +95,6 @@ inline double relative_error(const torch::Tensor& got, const torch::Tensor& expe
   const double scale = b.abs().max().item<double>();
   return (a - b).abs().max().item<double>() / (scale == 0 ? 1 : scale);
 }
-
-// Of norms of `type` against the float64 reference implementation on the same values.
-inline double norm_tolerance(torch::ScalarType type) { return type == torch::kFloat64 ? 1e-12 : 1e-5; }
 
 inline const std::vector<torch::ScalarType> kNormTypes = {torch::kFloat32, torch::kFloat64, torch::kBFloat16};
 

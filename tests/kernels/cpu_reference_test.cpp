@@ -23,17 +23,6 @@ TEST(CpuReference, RowNormsAreSumsOfSquares) {
   EXPECT_LT(relative_error(norms, expected), 1e-13);
 }
 
-TEST(CpuReference, GhostNormIsTheNormOfTheGradient) {
-  for (const auto& shape : kGhostShapes) {
-    const auto a = numbers({shape.samples, shape.positions, shape.input_width}, 2);
-    const auto b = numbers({shape.samples, shape.positions, shape.gradient_width}, 3);
-    auto norms = zeros(shape.samples);
-    add_ghost_norms(a, b, norms);
-    const auto gradient = at::bmm(b.transpose(1, 2), a).flatten(1);  // [B, q p]
-    EXPECT_LT(relative_error(norms, gradient.square().sum(1)), 1e-12);
-  }
-}
-
 TEST(CpuReference, EmbeddingNormIsTheNormOfTheTablesGradient) {
   for (const auto& shape : kLookupShapes) {
     const auto ids = lookup_ids(shape);
@@ -53,9 +42,7 @@ TEST(CpuReference, EmbeddingNormIsTheNormOfTheTablesGradient) {
 TEST(CpuReference, EmptyBatchesAndVectorsAreNothingToDo) {
   auto none = zeros(0), norms = zeros(2);
   add_row_norms(numbers({0, 7}, 9), none);
-  add_ghost_norms(numbers({0, 5, 3}, 9), numbers({0, 5, 4}, 9), none);
   add_embedding_norms(torch::zeros({0, 5}, torch::kInt64), numbers({0, 5, 4}, 9), 0, none);
-  add_ghost_norms(numbers({2, 0, 3}, 9), numbers({2, 0, 4}, 9), norms);
   add_embedding_norms(torch::zeros({2, 0}, torch::kInt64), numbers({2, 0, 4}, 9), 0, norms);
   EXPECT_EQ(norms.abs().sum().item<double>(), 0);
   auto empty = numbers({0}, 9);
@@ -148,7 +135,6 @@ TEST(CpuReference, WrongShapesAndTypesAreRefused) {
   auto norms = zeros(2);
   EXPECT_ANY_THROW(add_row_norms(numbers({3, 4}, 9), norms));
   EXPECT_ANY_THROW(add_row_norms(numbers({4, 2}, 9).t(), norms));
-  EXPECT_ANY_THROW(add_ghost_norms(numbers({2, 3, 4}, 9), numbers({2, 4, 4}, 9), norms));
   auto sum = numbers({5}, 9);
   EXPECT_ANY_THROW(release_mean({.noise = {kKey, kAddress, 0}, .scale = 1, .divisor = 0}, sum));
   EXPECT_ANY_THROW(release_mean({.noise = {kKey, kAddress, 0}, .scale = INFINITY, .divisor = 1}, sum));

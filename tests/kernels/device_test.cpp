@@ -42,27 +42,6 @@ TEST_F(DeviceKernels, RowNorms) {
   }
 }
 
-TEST_F(DeviceKernels, GhostNorms) {
-  auto shapes = kGhostShapes;
-  shapes.push_back({4, 1024, 64, 96});
-  shapes.push_back({8, 197, 192, 576});
-  shapes.push_back({2, 70, 40, 50'257});  // a vocabulary
-  for (const auto& shape : shapes) {
-    for (const auto type : kNormTypes) {
-      const auto a = numbers({shape.samples, shape.positions, shape.input_width}, 32).to(type);
-      const auto b = numbers({shape.samples, shape.positions, shape.gradient_width}, 33).to(type);
-      auto reference = zeros(shape.samples, torch::kCPU), got = zeros(shape.samples, torch::kCUDA);
-      add_ghost_norms(a, b, reference);
-      add_ghost_norms(moved(a), moved(b), got);
-      EXPECT_LT(relative_error(got, reference), norm_tolerance(type))
-          << type << ", positions " << shape.positions;
-      auto again = zeros(shape.samples, torch::kCUDA);
-      add_ghost_norms(moved(a), moved(b), again);
-      EXPECT_TRUE(same_bits(got, again));
-    }
-  }
-}
-
 TEST_F(DeviceKernels, EmbeddingNorms) {
   auto shapes = kLookupShapes;
   shapes.push_back({8, 256, 768, 100, 0});
@@ -85,9 +64,7 @@ TEST_F(DeviceKernels, EmptyBatchesAndVectorsAreNothingToDo) {
     return torch::zeros({samples, positions}, torch::TensorOptions(torch::kCUDA).dtype(torch::kInt64));
   };
   add_row_norms(moved(numbers({0, 7}, 37)), none);
-  add_ghost_norms(moved(numbers({0, 5, 3}, 37)), moved(numbers({0, 5, 4}, 37)), none);
   add_embedding_norms(ids(0, 5), moved(numbers({0, 5, 4}, 37)), 0, none);
-  add_ghost_norms(moved(numbers({2, 0, 3}, 37)), moved(numbers({2, 0, 4}, 37)), norms);
   add_embedding_norms(ids(2, 0), moved(numbers({2, 0, 4}, 37)), 0, norms);
   EXPECT_EQ(norms.abs().sum().item<double>(), 0);
   auto empty = moved(numbers({0}, 37));

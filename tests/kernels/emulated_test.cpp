@@ -82,38 +82,6 @@ TEST(Emulated, RowNorms) {
   }
 }
 
-template <int kTile, class Sum, class T>
-void run_ghost(std::int64_t samples, const GhostNorm<T>& at) {
-  std::vector<Sum> shared(kGhostShared<kTile>);
-  std::vector<double> shared_sums(kThreads);
-  const auto blocks = static_cast<std::uint64_t>(samples * tile_pairs(at.positions, kTile));
-  run_grid_with_barriers(blocks, [&](const EmulatedTeam& team) {
-    ghost_norm_body<kTile>(team, at, shared.data(), shared_sums.data());
-  });
-}
-
-TEST(Emulated, GhostNorms) {
-  for (const auto& shape : kGhostShapes) {
-    for (const auto type : kNormTypes) {
-      const auto a = numbers({shape.samples, shape.positions, shape.input_width}, 22).to(type);
-      const auto b = numbers({shape.samples, shape.positions, shape.gradient_width}, 23).to(type);
-      const int tile = ghost_tile(shape.positions);
-      auto partials = torch::full({shape.samples * tile_pairs(shape.positions, tile)}, NAN, torch::kFloat64);
-      with_type(a, [&](auto one) {
-        using T = decltype(one);
-        using Sum = std::conditional_t<std::is_same_v<T, double>, double, float>;
-        const GhostNorm<T> at{pointer<T>(a),     pointer<T>(b),        shape.positions,
-                              shape.input_width, shape.gradient_width, partials.data_ptr<double>()};
-        tile == 32 ? run_ghost<32, Sum>(shape.samples, at) : run_ghost<64, Sum>(shape.samples, at);
-      });
-      auto reference = torch::zeros({shape.samples}, torch::kFloat64);
-      add_ghost_norms(a, b, reference);
-      EXPECT_LT(relative_error(added_up(partials, shape.samples), reference), norm_tolerance(type))
-          << type << ", positions " << shape.positions;
-    }
-  }
-}
-
 TEST(Emulated, EmbeddingNorms) {
   for (const auto& shape : kLookupShapes) {
     for (const auto type : kNormTypes) {

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/models/layers/samples.h"
+#include "tests/models/compare.h"
 
 namespace hyfreedp::models {
 namespace {
@@ -98,6 +99,19 @@ TEST(ProductKernels, AreWhatAddProductAndProductUse) {
     product(left.const_data_ptr<float>(), right.const_data_ptr<float>(), shape.rows, shape.height,
             shape.width, alone.mutable_data_ptr<float>());
     EXPECT_TRUE(at::equal(alone, expected));
+  }
+}
+
+// Pieces that are whole and not, all in one call and not.
+TEST(ProductsOnADevice, AreTheProductWhateverThePieces) {
+  torch::manual_seed(13);
+  for (const auto& [rows, height, width] :
+       {Shape{513, 5, 3}, Shape{1024, 4, 2}, Shape{41'003, 3, 18}, Shape{2100, 3000, 2800}}) {
+    const auto left = torch::randn({height, rows}).t(), right = torch::randn({rows, width});
+    auto sum = torch::ones({width, height}).t();
+    add_product_on_device(left, right, sum);
+    const auto expected = at::mm(left.t().to(torch::kFloat64), right.to(torch::kFloat64)) + 1;
+    EXPECT_TRUE(near_relative(sum, expected, 1e-6)) << rows;
   }
 }
 

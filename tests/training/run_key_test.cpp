@@ -29,6 +29,13 @@ TEST(RunKey, OfASeededRunIsItsSeeds) {
   EXPECT_NE(run_key(other, "", *journal_in(folder, other, "")).value(), seeded_key(config));
 }
 
+TEST(RunKey, OfASeededRunIsThatOfEachDevice) {
+  auto config = small_config();
+  const auto key = seeded_key(config);
+  config.device = "cuda";
+  EXPECT_EQ(seeded_key(config), key);
+}
+
 TEST(RunKey, OfAnUnseededRunIsInItsFileAndGoesWithTheJournal) {
   const TemporaryFolder folder;
   auto config = small_config();

@@ -121,6 +121,7 @@ HYFREEDP_WIDE void add_columns(const T* values, const T* factors, std::int64_t c
 // Rows of a product, and samples of a weighted sum, that a GPU adds up at a time. A bound of what
 // this rounds assumes that cuBLAS does not add them up one after another.
 constexpr std::int64_t kRowsOnDevice = 512;
+constexpr std::int64_t kPiecesOnDevice = 1 << 24;
 
 // The most rows whose sums of kRowsAtOnce are added up in float64.
 constexpr std::int64_t kMostRows = 1024 * kRowsAtOnce;
@@ -350,6 +351,26 @@ torch::Tensor weighted_sum(const torch::Tensor& values, const torch::Tensor& fac
   return sum;
 }
 
+// Products of kRowsOnDevice rows each, as many in one call as have kPiecesOnDevice entries
+// together: small ones one by one would leave a GPU idle between them.
+void add_product_on_device(const torch::Tensor& left, const torch::Tensor& right, torch::Tensor& sum) {
+  const auto rows = left.size(0), p = left.size(1), q = right.size(1), whole = rows / kRowsOnDevice;
+  const auto at_once = std::clamp<std::int64_t>(kPiecesOnDevice / std::max<std::int64_t>(1, p * q), 1, whole);
+  auto total = torch::zeros({p, q}, left.options().dtype(torch::kFloat64));
+  for (std::int64_t first = 0; first < whole; first += at_once) {
+    const auto some = std::min(at_once, whole - first);
+    const auto pieces = [&](const torch::Tensor& all) {
+      const auto part = all.narrow(0, first * kRowsOnDevice, some * kRowsOnDevice);
+      return part.reshape({some, kRowsOnDevice, all.size(1)});
+    };
+    total.add_(at::bmm(pieces(left).transpose(1, 2), pieces(right)).sum(0, false, torch::kFloat64));
+  }
+  if (const auto rest = rows - whole * kRowsOnDevice; rest > 0) {
+    total.add_(at::mm(left.narrow(0, rows - rest, rest).t(), right.narrow(0, rows - rest, rest)));
+  }
+  sum.add_(total);
+}
+
 void add_product(const torch::Tensor& left, const torch::Tensor& right, torch::Tensor sum) {
   if (!left.is_cpu()) {
     const auto rows = left.size(0);
@@ -357,9 +378,7 @@ void add_product(const torch::Tensor& left, const torch::Tensor& right, torch::T
       sum.addmm_(left.t(), right);
       return;
     }
-    add_pieces(rows, sum, [&](std::int64_t first, std::int64_t some) {
-      return at::mm(left.narrow(0, first, some).t(), right.narrow(0, first, some));
-    });
+    add_product_on_device(left, right, sum);
     return;
   }
   const auto a = left.contiguous(), b = right.contiguous();

@@ -129,6 +129,8 @@ torch::Tensor weighted_sum(const torch::Tensor& values, const torch::Tensor& fac
 // absolute terms, and by u more for each further 40,960 rows, whatever the shapes are; and the bits
 // do not depend on the number of threads. On a GPU 512 rows are a product of cuBLAS.
 void add_product(const torch::Tensor& left, const torch::Tensor& right, torch::Tensor sum);
+// What add_product() does on a GPU with more than 512 rows, on any device: for tests.
+void add_product_on_device(const torch::Tensor& left, const torch::Tensor& right, torch::Tensor& sum);
 // The same by a given kernel, for tests and timings; left and right contiguous on the CPU.
 template <class T>
 void add_product_by(const ProductKernel<T>& kernel, const torch::Tensor& left, const torch::Tensor& right,

@@ -1,6 +1,7 @@
-// Squared norms of the gradients of sequences, computed by kernels (harness/kernels) that never
-// store the products of all pairs of positions, [B, T, T]. Layers use them on a GPU. On the CPU the
-// kernels' reference implementations run, and tests compare them with the layers' own rules.
+// Squared norms of the gradients of sequences, of which the products of all pairs of positions,
+// [B, T, T], are never in memory at once. Layers use them on a GPU, where those of products are
+// LibTorch's matrix products and those of lookups a kernel (harness/kernels). They run on the CPU
+// too, and tests compare them there with the layers' own rules.
 //
 // Inputs need not be contiguous. A batch or sequence of length 0 gives zeros. beyond_rounding()
 // (samples.h) takes the estimates and the squares of the reaches, both [B] float64.
