@@ -1,5 +1,6 @@
 // Computes what a table shows beside means. The results are in CellModel, in RowModel or in
-// footnotes. All but the note of a distant mean are there only if the table's settings ask for them.
+// footnotes. All but the note of a distant mean are there only if the table's settings ask for
+// them.
 //
 //   interval       95 % of the mean: t, or BCa bootstrap
 //   relative_to    difference to a row, paired by seed where seeds are shared, with its 95 %

@@ -63,7 +63,7 @@ Result<bool> has_begun(const results::Store& store, const OutFolder& out, const 
     return found;
   }
   for (const auto& trial : study.trials) {
-    const auto executed = has_executed(store, out, trial);
+    auto executed = has_executed(store, out, trial);
     if (!executed || *executed) return executed;
   }
   return false;
@@ -166,6 +166,7 @@ Result<ChangedRows> changed_rows(const results::Store& store, const OutFolder& o
 
 std::string text_of(const std::vector<LostRow>& rows) {
   std::vector<std::string> parts;
+  parts.reserve(rows.size());
   for (const auto& row : rows) {
     parts.push_back(fmt::format("{}, {} ({}: {})", row.panel, row.row,
                                 counted(static_cast<std::int64_t>(row.studies), "study", "studies"),
