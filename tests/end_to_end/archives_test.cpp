@@ -102,7 +102,8 @@ TEST_F(Archives, ColumnsOfSuchAComparisonAreMerged) {
   ASSERT_EQ(run({"run", spec, "--quiet"}).code, 0);
   ASSERT_EQ(run({"run", spec, "--quiet", "--only", "epsilon=1", "--out", "one"}).code, 0);
   ASSERT_EQ(run({"run", spec, "--quiet", "--only", "epsilon=8", "--out", "two"}).code, 0);
-  ASSERT_EQ(run({"merge", "one", "two", "--out", "both"}).code, 0);
+  const auto merged = run({"merge", "one", "two", "--out", "both"});
+  ASSERT_EQ(merged.code, 0) << merged.err;
   EXPECT_EQ(rows("seq", "both"), rows("seq"));
   const auto again = run({"run", spec, "--quiet", "--out", "both"});
   EXPECT_EQ(again.code, 0);
