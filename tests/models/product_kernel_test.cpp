@@ -115,5 +115,15 @@ TEST(ProductsOnADevice, AreTheProductWhateverThePieces) {
   }
 }
 
+// Columns that are all in one call and not.
+TEST(ProductsOnADevice, OfVectorsAreTakenInFloat64) {
+  torch::manual_seed(14);
+  for (const std::int64_t width : {3, 64, 700}) {
+    const auto left = torch::randn({40, 90, width}), right = torch::randn({40, 300, width});
+    const auto expected = at::bmm(left.to(torch::kFloat64), right.to(torch::kFloat64).transpose(1, 2));
+    EXPECT_TRUE(near_relative(inner_products_on_device(left, right), expected, 1e-14)) << width;
+  }
+}
+
 }  // namespace
 }  // namespace hyfreedp::models

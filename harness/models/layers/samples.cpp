@@ -122,6 +122,8 @@ HYFREEDP_WIDE void add_columns(const T* values, const T* factors, std::int64_t c
 // this rounds assumes that cuBLAS does not add them up one after another.
 constexpr std::int64_t kRowsOnDevice = 512;
 constexpr std::int64_t kPiecesOnDevice = 1 << 24;
+// Copies in float64 that are in memory at a time, of either side of an inner product.
+constexpr std::int64_t kWideNumbers = 1 << 22;
 
 // The most rows whose sums of kRowsAtOnce are added up in float64.
 constexpr std::int64_t kMostRows = 1024 * kRowsAtOnce;
@@ -422,8 +424,24 @@ void product(const T* left, const T* right, std::int64_t rows, std::int64_t heig
 template void product(const float*, const float*, std::int64_t, std::int64_t, std::int64_t, float*);
 template void product(const double*, const double*, std::int64_t, std::int64_t, std::int64_t, double*);
 
+// Some columns at a time, because their copies in float64 take memory.
+torch::Tensor inner_products_on_device(const torch::Tensor& left, const torch::Tensor& right) {
+  const auto width = left.size(2);
+  const auto vectors = left.size(0) * std::max(left.size(1), right.size(1));
+  const auto at_once = std::max<std::int64_t>(64, kWideNumbers / std::max<std::int64_t>(1, vectors));
+  auto total =
+      torch::zeros({left.size(0), left.size(1), right.size(1)}, left.options().dtype(torch::kFloat64));
+  for (std::int64_t first = 0; first < width; first += at_once) {
+    const auto wide = [&](const torch::Tensor& all) {
+      return all.narrow(2, first, std::min(at_once, width - first)).to(torch::kFloat64);
+    };
+    total.baddbmm_(wide(left), wide(right).transpose(1, 2));
+  }
+  return total;
+}
+
 torch::Tensor inner_products(const torch::Tensor& left, const torch::Tensor& right) {
-  if (!left.is_cpu()) return at::bmm(left, right.transpose(1, 2));
+  if (!left.is_cpu()) return inner_products_on_device(left, right);
   const auto samples = left.size(0), length = left.size(2), height = left.size(1), width = right.size(1);
   const auto a = left.transpose(1, 2).contiguous();  // [B, n, S]
   const auto b = left.is_same(right) ? a : right.transpose(1, 2).contiguous();

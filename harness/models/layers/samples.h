@@ -140,9 +140,12 @@ void add_product_by(const ProductKernel<T>& kernel, const torch::Tensor& left, c
 template <class T>
 void product(const T* left, const T* right, std::int64_t rows, std::int64_t height, std::int64_t width,
              T* out);
-// [B, S, T]: the inner products of each sample's vectors, [B, S, n] and [B, T, n]; rounded as by
-// add_product() (on a GPU by cuBLAS).
+// [B, S, T]: the inner products of each sample's vectors, [B, S, n] and [B, T, n]; on the CPU in
+// their type and rounded as by add_product(), on a GPU in float64, which A100 and H100 multiply as
+// fast as float32: what cuBLAS adds up in float32, nothing bounds as tightly as a ghost norm needs.
 torch::Tensor inner_products(const torch::Tensor& left, const torch::Tensor& right);
+// What it does on a GPU, on any device: for tests.
+torch::Tensor inner_products_on_device(const torch::Tensor& left, const torch::Tensor& right);
 // Adds row k of `rows` [K, D], times its sample's factor, to row ids[k] of `sum` [V, D]. The rows
 // of one id are added in float64.
 //   ids      [K] int64, in [0, V)

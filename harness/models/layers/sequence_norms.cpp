@@ -16,25 +16,6 @@ Tensor zeros(const Tensor& gradients) {
 
 // Inner products that are in memory at a time, of inputs and as many of gradients.
 constexpr std::int64_t kProducts = 1 << 22;
-// Number of columns that are added up in float32 before they are added in float64. One sum in
-// float32 over the 50,257 columns of a vocabulary would be off by 1e-5 where all products have one
-// sign.
-constexpr std::int64_t kColumns = 1024;
-
-// [B, S, T], of [B, S, n] and [B, T, n].
-Tensor products_of_rows(const Tensor& left, const Tensor& right) {
-  const auto width = left.size(2);
-  if (width <= kColumns || left.scalar_type() == torch::kFloat64) {
-    return at::bmm(left, right.transpose(1, 2)).to(torch::kFloat64);
-  }
-  Tensor total;
-  for (std::int64_t first = 0; first < width; first += kColumns) {
-    const auto some = std::min(kColumns, width - first);
-    const auto part = at::bmm(left.narrow(2, first, some), right.narrow(2, first, some).transpose(1, 2));
-    total = total.defined() ? total.add_(part) : part.to(torch::kFloat64);
-  }
-  return total;
-}
 
 }  // namespace
 
@@ -47,7 +28,7 @@ SequenceNorms product_norms(const Tensor& inputs, const Tensor& gradients) {
     // for (t, s) as well.
     const auto some = std::min(rows, positions - first), later = positions - first;
     const auto products = [&](const Tensor& vectors) {
-      return products_of_rows(vectors.narrow(1, first, some), vectors.narrow(1, first, later));
+      return inner_products(vectors.narrow(1, first, some), vectors.narrow(1, first, later));
     };
     const auto terms = products(inputs).mul_(products(gradients));  // [B, some, later]
     const auto add = [&](const Tensor& part, double factor) {
