@@ -152,6 +152,10 @@ bool may_share_records(const DataIdentity& test, const TrainedData& trained) {
   return !is_set_aside;
 }
 
+bool own_test_may_share_records(const DataIdentity& data, const TrainedData& trained) {
+  return !trained.is_same(data) && may_share_records(data, trained);
+}
+
 std::string why_no_test_set(const std::string& name, const DataIdentity& test, const TrainedData& trained,
                             const std::string& where) {
   const auto names = join({trained.names.begin(), trained.names.end()}, " = ");

@@ -68,6 +68,9 @@ bool may_be_same(const TrainedData& one, const TrainedData& other);
 // Whether the test split of `test` may have records that were trained on. It has none where it is
 // other data, or the test split that its publisher set aside from what was trained on.
 bool may_share_records(const DataIdentity& test, const TrainedData& trained);
+// The same of the test split that belongs to data which a run trains on: of the same data, how the
+// runs divide it decides (TrainedData::divisions), and this is false.
+bool own_test_may_share_records(const DataIdentity& data, const TrainedData& trained);
 // The sentence that refuses a test set then: `name` is "the ood_test 'shifted'", `where` such
 // training is "this spec".
 std::string why_no_test_set(const std::string& name, const DataIdentity& test, const TrainedData& trained,

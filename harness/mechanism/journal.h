@@ -112,6 +112,9 @@ struct Journal {
   // Of the last run, and of those before it the steps that it went on from.
   std::vector<trial::StepRecord> steps;
   std::vector<trial::MetricRecord> metrics;
+  // Whether runs before it did steps that it did not go on from, and on which splits they measured.
+  bool has_undone_steps = false;
+  std::set<std::string> undone_splits;
   std::optional<trial::Finish> finish;
   // By the rules above, each attempt once; lost ones first.
   std::vector<trial::ChargedAttempt> charged;

@@ -123,8 +123,13 @@ Result<void> Reader::go_on_from(std::int64_t step, const std::string& where) {
     return error(
         fmt::format("{}: a run begins with step {}, and the steps before it are not there", where, step));
   }
+  const auto is_undone = [&](const auto& metric) { return metric.step >= step; };
+  if (static_cast<std::int64_t>(journal_.steps.size()) > step) journal_.has_undone_steps = true;
+  for (const auto& metric : journal_.metrics) {
+    if (is_undone(metric)) journal_.undone_splits.insert(metric.split);
+  }
   journal_.steps.resize(static_cast<std::size_t>(step));
-  std::erase_if(journal_.metrics, [&](const auto& metric) { return metric.step >= step; });
+  std::erase_if(journal_.metrics, is_undone);
   std::erase_if(parsed_.places, [&](const auto& place) { return place.second > step; });
   return {};
 }

@@ -120,6 +120,14 @@ TEST_F(Merge, AFolderThatGetsAPrivateSelectionIsClosedToOthers) {
   EXPECT_EQ(fs::status(path("a")).permissions(), fs::perms::owner_all);
 }
 
+// Each folder has drawn its own, of which neither lists its runs yet.
+TEST_F(Merge, TwoOpenSelectionsAreNotOne) {
+  const auto drawn = spec_of(kSelectionRow, "drawn");
+  fill_killed("a", drawn);
+  fill_killed("b", drawn);
+  expect_refused_unchanged({"b"}, {"two releases of the same data", "Begun in both: drawn, small, dp-hyper"});
+}
+
 TEST_F(Merge, AnotherResultOfTheSameRunRefusesEverything) {
   const auto seeded = spec_of(kFixedRow, "seeded", "s-1");
   fill("a", seeded);
@@ -323,6 +331,8 @@ TEST_F(Merge, TwoCopiesThatWentOnAreTwoReleases) {
 }
 
 TEST_F(Merge, RetiredRowsStayInTheOdometer) {
+  fs::create_directories(path("a"));
+  fs::permissions(path("a"), fs::perms::owner_all | fs::perms::group_all);
   fill("b", spec_of(kSelectionRow + kFixedRow));
   {
     auto replaced = store("b");
@@ -338,6 +348,7 @@ TEST_F(Merge, RetiredRowsStayInTheOdometer) {
     EXPECT_EQ(store("a")->retired_studies()->size(), 2u);
     EXPECT_NEAR(odometer("a"), spent, 1e-9);
   }
+  EXPECT_EQ(fs::status(path("a")).permissions(), fs::perms::owner_all) << "a selection's runs can be counted";
 }
 
 TEST_F(Merge, AFolderInWhichARunWorksIsRefused) {

@@ -352,6 +352,25 @@ TEST(Journal, AnotherTrialsJournalIsRefused) {
   EXPECT_NE(other.error().message.find("another trial"), std::string::npos);
 }
 
+// A run that has a journal again from its start line on has touched the data all the same.
+TEST(Journal, WhatARunBegunAnewHadDoneBeforeIsRemembered) {
+  const TemporaryFolder folder;
+  const auto path = folder.file("a.jsonl");
+  const auto config = private_config(250);
+  {
+    const auto writer = open(path, config);
+    run_steps(*writer, 0, 5);
+    ASSERT_TRUE(writer->metric({4, "private_validation", "accuracy", 0.5, Visibility::confidential}));
+  }
+  EXPECT_FALSE(read_journal(path)->has_undone_steps);
+  open(path, config, kElsewhere);
+  const auto journal = read_journal(path).value();
+  EXPECT_TRUE(journal.steps.empty());
+  EXPECT_TRUE(journal.metrics.empty());
+  EXPECT_TRUE(journal.has_undone_steps);
+  EXPECT_EQ(journal.undone_splits, std::set<std::string>{"private_validation"});
+}
+
 TEST(Journal, AScoreIsBookedOnceAnAttempt) {
   const TemporaryFolder folder;
   const auto path = folder.file("a.jsonl");

@@ -113,6 +113,41 @@ TEST_F(TestData, OfTheRecordsOfAnEarlierRunAreRefusedAndTheOtherWayRound) {
   }
 }
 
+// The test split that belongs to the data is printed without noise like any other test set.
+TEST_F(TestData, ThatBelongToTheDataOfARunAreTrainedOnByNoOther) {
+  std::string parts[3];
+  for (int i = 0; i < 180; ++i) parts[i / 60] += fmt::format("{},{},{}\n", i, i * i % 13, i % 2);
+  for (const auto& [name, train] : {std::pair{"first", 0}, {"second", 1}}) {
+    write(fmt::format("{}/train.csv", name), parts[train]);
+    write(fmt::format("{}/test.csv", name), parts[train + 1]);
+  }
+  EXPECT_EQ(refusal(panel("one", "first") + panel("two", "first")), "");
+  EXPECT_EQ(refusal(panel("one", "first") + panel("two", "people")), "");
+  EXPECT_THAT(refusal(panel("one", "first") + panel("two", "second")),
+              HasSubstr("in 'one' the test split is table-file (first), and panel 'two' trains on table-file "
+                        "(second): the same data, by what the files contain"));
+  const auto one = spec_of("one", panel("one", "first")), two = spec_of("two", panel("two", "second"));
+  for (const auto& [before, after] : {std::pair{one, two}, {two, one}}) {
+    World world;
+    FakeExecutor executor;
+    world.run(before, executor);
+    EXPECT_TRUE(check_test_sets(world.store(), world.out(), world.read(before).content));
+    const auto taken = check_test_sets(world.store(), world.out(), world.read(after).content);
+    ASSERT_FALSE(taken);
+    EXPECT_THAT(taken.error().message,
+                HasSubstr(after == one ? "the test split of this spec is"
+                                       : "the test split of an earlier run of the folder is"));
+    world.run(after, executor);  // as an earlier version did
+    std::map<std::string, bool> told;
+    const auto odometer = odometer_of(world.store(), world.out()).value();
+    for (const auto& data : odometer.data) {
+      told[data.title()] = data.is_lower_bound();
+    }
+    EXPECT_EQ(told,
+              (std::map<std::string, bool>{{"table-file (first)", false}, {"table-file (second)", true}}));
+  }
+}
+
 // What identified the data of a run is recorded, and not only computed when it is read.
 class RecordedData : public TestData {
  protected:

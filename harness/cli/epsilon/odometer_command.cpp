@@ -79,6 +79,7 @@ struct Line {
   // Something that may have been released is not in the reading: its epsilons are lower bounds.
   bool is_incomplete = false;
   std::set<std::string> may_be = {};  // other data that may be the same (Odometer::may_be)
+  std::set<std::string> others = {};  // own data that are taken to be other people's
   runner::OdometerReading reading = {};
 };
 
@@ -132,9 +133,8 @@ std::vector<std::string> remarks(const Line& line) {
   }
   if (spending.was_tested_on) {
     notes.push_back(
-        "a run tested on this data as ood_test, whose accuracy is printed without noise and may be of "
-        "private "
-        "records: the ε above is a lower bound");
+        "test records of a run of other data may be private ones of this data, and their accuracy is "
+        "printed without noise: the ε above is a lower bound");
   }
   if (!line.may_be.empty()) {
     notes.push_back(
@@ -142,6 +142,11 @@ std::vector<std::string> remarks(const Line& line) {
         " is not known: marks of the files or of their records are missing, because they were not "
         "here when a spec was read, because an earlier version ran it, or because the secret of the "
         "marks is lost or another user's; the ε above is a lower bound");
+  }
+  if (!line.others.empty()) {
+    notes.push_back("this data is taken to be about other people than " + text_of(line.others) +
+                    ", since no file and no whole set of records is in both, in whatever order; somebody "
+                    "who is in several has spent on each of them");
   }
   return notes;
 }
@@ -183,7 +188,7 @@ void print_line(const Line& line, std::ostream& out) {
   }
   if (spending.has_unknown_selection) text += ", runs of unknown private selections left out";
   if (spending.is_unmatched()) text += ", since runs divided the data in ways that cannot be matched";
-  if (spending.was_tested_on) text += ", since a run tested on this data without noise (ood_test)";
+  if (spending.was_tested_on) text += ", since a run of other data tested on this one without noise";
   if (!line.may_be.empty()) text += ", since it may be the same data as " + text_of(line.may_be);
   if (spending.reproducible_noise) text += " (reproducible noise: not a private release)";
   const char* indent = "";
@@ -256,6 +261,13 @@ Result<std::vector<Line>> read(const runner::Odometer& odometer, const std::vect
               .split = request.split,
               .delta = request.delta.value_or(runner::default_delta(*spending)),
               .may_be = odometer.may_be(*spending)};
+    const auto is_own = [](const Spending& one) {
+      return one.data.kinds.contains(datasets::DataKind::own) && !one.is_public;
+    };
+    for (const auto& other : odometer.data) {
+      const bool is_told = &other == spending || line.may_be.contains(other.title());
+      if (is_own(*spending) && is_own(other) && !is_told) line.others.insert(other.title());
+    }
     line.is_incomplete = spending->is_lower_bound() || !line.may_be.empty() || !odometer.unreadable.empty();
     const auto split = request.split.empty() ? std::nullopt : std::optional(request.split);
     auto reading = runner::read_odometer(*spending, line.delta, split);

@@ -18,6 +18,14 @@ const datasets::Facts* facts_of(const std::string& dataset) {
 
 }  // namespace
 
+TestSet test_set_of(const trial::OodTest& test) {
+  return {.name = "the ood_test '" + test.id + "'", .dataset = test.dataset};
+}
+
+TestSet own_test_set_of(const trial::Named& dataset) {
+  return {.name = "the test split", .dataset = dataset, .is_own = true};
+}
+
 std::string data_text(const trial::Named& dataset) {
   return canonical_json(as_json(trial::Named{dataset.name, random::without_part(dataset.options)}));
 }

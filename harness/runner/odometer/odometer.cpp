@@ -62,10 +62,11 @@ Run run_of(mechanism::Journal journal) {
   run.is_finished = finish && finish->state == trial::TrialState::finished;
   run.is_final =
       finish && (finish->state == trial::TrialState::finished || !results::may_be_tried_again(finish->kind));
-  run.has_begun = !journal.steps.empty() || (finish && !results::is_setup_failure(finish->kind));
-  run.has_validated = std::ranges::any_of(journal.metrics, [](const auto& metric) {
-    return metric.split == trial::kValidationSplit || metric.split == trial::kTrainSplit;
-  });
+  run.has_begun = !journal.steps.empty() || journal.has_undone_steps ||
+                  (finish && !results::is_setup_failure(finish->kind));
+  auto splits = std::move(journal.undone_splits);
+  for (const auto& metric : journal.metrics) splits.insert(metric.split);
+  run.has_validated = splits.contains(trial::kValidationSplit) || splits.contains(trial::kTrainSplit);
   return run;
 }
 
@@ -375,8 +376,9 @@ class Composer {
     if (!run.has_begun && run.executed.empty()) return;
     auto& spending = odometer_.of(run.config.dataset);
     ++spending.runs;
+    odometer_.tested.emplace(data_text(run.config.dataset), own_test_set_of(run.config.dataset));
     for (const auto& test : run.config.ood_test) {
-      odometer_.tested.emplace(canonical_json(as_json(test)), test);
+      odometer_.tested.emplace(canonical_json(as_json(test)), test_set_of(test));
     }
     if (!run.config.privacy.is_private) ++spending.non_private_runs;
     if (run.has_validated) spending.oracle_scores += oracle_scores_of(run.config.evaluation);
@@ -458,13 +460,14 @@ Result<Odometer> odometer_of(const results::Store& store, const OutFolder& out,
     if (run.is_final) odometer.final_runs.insert(id);
   }
   Composer(odometer, *runs, *studies, options).compose();
-  for (const auto& [text, test] : odometer.tested) {
+  for (const auto& tested : odometer.tested) {
+    const auto& test = tested.second;
     const auto& tests = odometer.identities(test.dataset);
     for (auto& spending : odometer.data) {
       if (spending.is_public) continue;
       spending.was_tested_on =
           spending.was_tested_on || std::ranges::any_of(tests, [&](const auto& identity) {
-            return datasets::may_share_records(identity, spending.data);
+            return test.may_share_records(identity, spending.data);
           });
     }
   }

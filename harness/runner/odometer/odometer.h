@@ -79,7 +79,7 @@ struct Spending {
   std::int64_t oracle_scores = 0;
   bool reproducible_noise = false;
   bool has_unknown_selection = false;    // runs that were left out
-  bool was_tested_on = false;            // an `ood_test` of a run may have records of it
+  bool was_tested_on = false;            // test records of a run of other data may be of it
   std::map<std::string, double> tables;  // by spec: the largest epsilon of its rows
   std::int64_t runs = 0;                 // confidential
 
@@ -134,6 +134,20 @@ struct OdometerOptions {
   bool to_be_continued = false;
 };
 
+// Records on which runs measure an accuracy that is printed without noise.
+struct TestSet {
+  std::string name;      // "the ood_test 'shifted'", "the test split"
+  trial::Named dataset;  // of whose test split they are
+  bool is_own = false;   // which the runs train on
+
+  bool may_share_records(const datasets::DataIdentity& identity, const datasets::TrainedData& trained) const {
+    return is_own ? datasets::own_test_may_share_records(identity, trained)
+                  : datasets::may_share_records(identity, trained);
+  }
+};
+TestSet test_set_of(const trial::OodTest& test);
+TestSet own_test_set_of(const trial::Named& dataset);
+
 struct Odometer {
   std::vector<Spending> data;        // by title()
   std::set<std::string> final_runs;  // ids of those that will not be run again
@@ -142,8 +156,8 @@ struct Odometer {
   // Journals and keys, with the reason: what they tell of is not counted. How many there are is
   // confidential, as the number of runs is.
   std::vector<std::string> unreadable;
-  // Test sets (ood_test) of runs that began, by id and name.
-  std::map<std::string, trial::OodTest> tested = {};
+  // Of runs that began, each once.
+  std::map<std::string, TestSet> tested = {};
 
   // That of the dataset, made where nothing touched it yet. Where the dataset shows that several
   // are the same data they become one. Valid until the next call.

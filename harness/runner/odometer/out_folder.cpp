@@ -128,6 +128,14 @@ bool FolderLock::is_held(const OutFolder& folder) {
   return held;
 }
 
+bool FolderLock::stays_held(const OutFolder& folder) {
+  for (int attempt = 0; attempt < kRetries && is_held(folder); ++attempt) {
+    if (holder(folder)) return true;
+    std::this_thread::sleep_for(kRetry);
+  }
+  return is_held(folder);
+}
+
 FolderLock::FolderLock(FolderLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 FolderLock& FolderLock::operator=(FolderLock&& other) noexcept {

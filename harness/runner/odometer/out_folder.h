@@ -57,6 +57,8 @@ class FolderLock {
   // Whether any process holds it, also one that the file does not name: a worker whose coordinator
   // was killed.
   static bool is_held(const OutFolder& folder);
+  // The same, once workers have had a moment to end whose coordinator has ended.
+  static bool stays_held(const OutFolder& folder);
   FolderLock(FolderLock&& other) noexcept;
   FolderLock& operator=(FolderLock&& other) noexcept;
   ~FolderLock();

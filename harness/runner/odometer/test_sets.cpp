@@ -9,28 +9,36 @@ namespace hyfreedp::runner {
 namespace {
 
 // Why the test set may have records that were trained on; empty: it has none.
-std::string conflict(Odometer& odometer, const trial::OodTest& test, const std::string& whose,
+std::string conflict(Odometer& odometer, const TestSet& test, const std::string& whose,
                      const datasets::TrainedData& trained, const std::string& where) {
   for (const auto& identity : odometer.identities(test.dataset)) {
-    if (!datasets::may_share_records(identity, trained)) continue;
-    return datasets::why_no_test_set(fmt::format("the ood_test '{}' of {}", test.id, whose), identity,
-                                     trained, where);
+    if (!test.may_share_records(identity, trained)) continue;
+    return datasets::why_no_test_set(fmt::format("{} of {}", test.name, whose), identity, trained, where);
   }
   return "";
+}
+
+std::vector<TestSet> test_sets_of(const spec::Panel& panel) {
+  std::vector<TestSet> sets{own_test_set_of(panel.dataset)};
+  for (const auto& test : panel.ood_test) sets.push_back(test_set_of(test));
+  return sets;
 }
 
 }  // namespace
 
 Result<void> check_test_sets(const results::Store& store, const OutFolder& out, const spec::Spec& spec) {
   Odometer none;
+  const auto is_of_files = [&](const TestSet& test) {
+    return none.identity(test.dataset).kind != datasets::DataKind::generated;
+  };
   const bool any_files = std::ranges::any_of(spec.panels, [&](const spec::Panel& panel) {
-    return none.identity(panel.dataset).kind != datasets::DataKind::generated;
+    return std::ranges::any_of(test_sets_of(panel), is_of_files);
   });
   if (!any_files) return {};
   auto odometer = odometer_of(store, out);
   if (!odometer) return odometer.error();
   for (const auto& panel : spec.panels) {
-    for (const auto& test : panel.ood_test) {
+    for (const auto& test : test_sets_of(panel)) {
       for (const auto& spending : odometer->data) {
         if (spending.is_public) continue;
         auto why = conflict(*odometer, test, "this spec", spending.data, "an earlier run of the folder");

@@ -1,5 +1,6 @@
-// No record is for training in one run of an output folder and a test record in another: the
-// accuracy on `ood_test` is printed without noise, and the odometer does not count it.
+// No record is for training in one run of an output folder and a test record in another, of
+// `ood_test` or of the data that the run itself trains on: the accuracy on test records is printed
+// without noise, and the odometer does not count it.
 #pragma once
 
 #include "harness/runner/odometer/out_folder.h"

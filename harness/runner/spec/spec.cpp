@@ -105,12 +105,15 @@ void check_test_sets_of_others(const Entry& document, const std::vector<spec::Pa
   for (const auto& tested : panels) {
     for (const auto& trained : panels) {
       if (&tested == &trained) continue;
-      for (const auto& test : tested.ood_test) {
-        const auto shared =
-            check_no_record_is_in_both(test, trained.dataset, fmt::format("panel '{}'", trained.id));
-        if (shared) continue;
+      const auto where = fmt::format("panel '{}'", trained.id);
+      const auto take = [&](const Result<void>& checked) {
+        if (checked) return;
         problems.add(document.find("panels")->wrong_inside(
-            fmt::format("in '{}' {}", tested.id, shared.error().message), ""));
+            fmt::format("in '{}' {}", tested.id, checked.error().message), ""));
+      };
+      take(check_no_test_record_is_trained_on(tested.dataset, trained.dataset, where));
+      for (const auto& test : tested.ood_test) {
+        take(check_no_record_is_in_both(test, trained.dataset, where));
       }
     }
   }

@@ -164,6 +164,14 @@ class Merger {
       if (!spec) return spec.error();
       if (!has_seeded_noise(**spec)) return true;
     }
+    for (std::size_t side = 1; side < sides_.size(); ++side) {
+      const auto retired = sides_[side].store->retired_studies();
+      if (!retired) return retired.error();
+      const auto is_hidden = [](const results::RetiredStudy& study) {
+        return string_or(study.composition, "rule", "") == "selection";
+      };
+      if (std::ranges::any_of(*retired, is_hidden)) return true;
+    }
     return false;
   }
 
@@ -207,7 +215,7 @@ class Merger {
       if (fs::equivalent(side.out.root, other.root, failure))
         return error(fmt::format("{} and {} are the same folder.", side.out.root, other.root));
     }
-    if (FolderLock::is_held(other)) {
+    if (FolderLock::stays_held(other)) {
       return error(fmt::format("a run works in {}. Merge it when the run is over.", other.root));
     }
     return {};
@@ -300,14 +308,20 @@ class Merger {
   // A row of an unseeded spec that several folders ran under keys of their own. `twice` gets its
   // name where two of them began it.
   Result<void> compare_part(const StudyRecord& study, std::size_t side, std::vector<std::string>& twice) {
-    const auto is_begun = [](const StudyRecord& one) {
-      return !one.trials.empty() || (results::is_answered(one) && !results::is_cancelled(one));
+    // A private selection lists its runs only once it has its answer.
+    const auto is_open_selection = [](const StudyRecord& one) {
+      return !one.composition.empty() && !results::run_count_is_public(one) &&
+             (!results::is_answered(one) || results::is_cancelled(one));
+    };
+    const auto is_begun = [&](const StudyRecord& one) {
+      return !one.trials.empty() || is_open_selection(one) ||
+             (results::is_answered(one) && !results::is_cancelled(one));
     };
     const auto [known, is_new] = studies_.try_emplace(study.id, side);
     if (!is_new) {
       const auto recorded = sides_[known->second].store->study(study.id);
       if (!recorded) return recorded.error();
-      if (results::same_outcome(**recorded, study)) {
+      if (results::same_outcome(**recorded, study) && !is_open_selection(study)) {
         ++report_.equal;
         return {};
       }
