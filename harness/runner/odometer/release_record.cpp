@@ -389,11 +389,7 @@ Result<void> write_release_record(const results::Store& store, const OutFolder& 
     if (!recorded) return recorded.error();
     record.studies.push_back(std::move(*recorded));
   }
-  if (!records->empty() && records->back().spec.hash == record.spec.hash) {
-    // Of a key that is gone since, the name stays.
-    if (record.draws.empty()) record.draws = records->back().draws;
-    records->pop_back();
-  }
+  if (!records->empty() && records->back().spec.hash == record.spec.hash) records->pop_back();
   records->push_back(std::move(record));
   return write_all(out, spec, *records);
 }
