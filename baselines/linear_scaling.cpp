@@ -43,10 +43,11 @@ struct Sweep {
 
 Sweep sweep(const Cell& cell, const Settings& settings, std::size_t stage, const rule::Range& range) {
   const auto name = linear_search::stage_name(settings, stage);
+  const auto drawn = linear_search::searched_cell(cell);
   Sweep result;
   for (std::int64_t i = 0; i < settings.n; ++i) {
-    const double r = rule::sample(range, settings.logarithmic, draw(cell, name + " r", i));
-    const auto draws = draws_of(cell, fmt::format("{} split {}", name, i));
+    const double r = rule::sample(range, settings.logarithmic, draw(drawn, name + " r", i));
+    const auto draws = draws_of(drawn, fmt::format("{} split {}", name, i));
     result.runs.push_back(settings.draws_both ? rule::draw_both(settings.space, draws)
                                               : rule::decompose(settings.space, r, draws));
     result.configs.push_back(

@@ -34,10 +34,28 @@ std::string split_of(const Cell& cell) { return string_or(cell.options, "decompo
 bool is_sampled(const Cell& cell) { return string_or(cell.options, "batch", "full") == "sampled"; }
 std::int64_t sweeps_of(const Cell& cell) { return string_or(cell.options, "fit", "line") == "line" ? 2 : 3; }
 
-std::vector<double> shares_of(const Cell& cell) {
+Failure contradiction(std::string message) { return {"invalid-options", std::move(message)}; }
+
+// What a run of each sweep costs.
+std::vector<double> sweep_epsilons_of(const Cell& cell) {
+  if (has_one_search(cell.options)) return list_of(cell.options, "sweep_epsilons");
   std::vector<double> shares{double_or(cell.options, "share1", 0.1), double_or(cell.options, "share2", 0.2)};
   if (sweeps_of(cell) == 3) shares.push_back(double_or(cell.options, "share3", 0.3));
+  for (double& share : shares) share *= cell.epsilon.value_or(1);
   return shares;
+}
+
+std::optional<Failure> conflict_of_sweeps(const Cell& cell) {
+  const auto epsilons = sweep_epsilons_of(cell);
+  if (static_cast<std::int64_t>(epsilons.size()) != sweeps_of(cell)) {
+    return contradiction(fmt::format("'sweep_epsilons' needs one epsilon for each of the {} sweeps, not {}.",
+                                     sweeps_of(cell), epsilons.size()));
+  }
+  if (std::set<double>(epsilons.begin(), epsilons.end()).size() != epsilons.size()) {
+    return contradiction(
+        "The sweeps' epsilons (their shares of the row's) must differ, or there is no line through them.");
+  }
+  return std::nullopt;
 }
 
 // The grids of the authors' script: learning rates .15 decades apart up to eta_max, lengths 5
@@ -69,8 +87,6 @@ rule::Space space_of(const Cell& cell) {
   fill_grids(space);
   return space;
 }
-
-Failure contradiction(std::string message) { return {"invalid-options", std::move(message)}; }
 
 std::optional<Failure> conflict_of_product(const Cell& cell) {
   const auto batch_sizes = list_or_none(cell.options, "batch_sizes");
@@ -130,11 +146,13 @@ double element(const std::vector<double>& list, double uniform) {
 trial::PrivacyPlan bare_plan(const Cell& cell, const Settings& settings, Place place) {
   auto plan = settings.sampled ? cell.base.privacy : on_full_batches(cell.base.privacy);
   const auto name = stage_name(settings, place.stage);
+  const auto searched = searched_cell(cell);
+  const auto* drawn = place.stage < settings.epsilons.size() ? &searched : &cell;
   if (const auto sizes = list_or_none(cell.options, "batch_sizes"); !sizes.empty()) {
-    plan = at_batch_size(plan, element(sizes, draw(cell, name + " batch size", place.index)));
+    plan = at_batch_size(plan, element(sizes, draw(*drawn, name + " batch size", place.index)));
   }
   if (const auto thresholds = list_or_none(cell.options, "thresholds"); !thresholds.empty()) {
-    plan.clipping_constant = element(thresholds, draw(cell, name + " threshold", place.index));
+    plan.clipping_constant = element(thresholds, draw(*drawn, name + " threshold", place.index));
   }
   return plan;
 }
@@ -240,6 +258,11 @@ Result<void> fill_full(const Cell& cell, Settings& settings) {
 
 }  // namespace
 
+Cell searched_cell(Cell cell) {
+  if (has_one_search(cell.options)) cell.epsilon.reset();
+  return cell;
+}
+
 std::string stage_name(const Settings& settings, std::size_t stage) {
   return stage < settings.epsilons.size() ? kSweeps[stage] : "final";
 }
@@ -250,10 +273,7 @@ std::optional<Failure> conflict(const Cell& cell) {
       space.r_min() > double_or(cell.options, "r_max", 64)) {
     return Failure{"empty-grid", "The search range of eta, T and r is empty: a minimum exceeds its maximum."};
   }
-  const auto shares = shares_of(cell);
-  if (std::set<double>(shares.begin(), shares.end()).size() != shares.size()) {
-    return contradiction("The sweeps' shares of epsilon must differ, or there is no line through them.");
-  }
+  if (auto wrong = conflict_of_sweeps(cell)) return wrong;
   if (is_sampled(cell) && split_of(cell) != "fixed-t") {
     return contradiction(
         "batch: sampled needs decompose: fixed-t; no accountant prices sampled batches whose number follows "
@@ -266,6 +286,8 @@ std::optional<Failure> conflict(const Cell& cell) {
   }
   return conflict_of_product(cell);
 }
+
+bool has_one_search(const json::object& options) { return !list_or_none(options, "sweep_epsilons").empty(); }
 
 bool is_unpriced(const json::object& options) {
   return string_or(options, "score", "released") == "train-unpriced";
@@ -287,7 +309,7 @@ Result<Settings> settings_of(const Cell& cell) {
   if (bool_or(options, "free_step", false)) settings.sgd["free_step"] = true;
   if (auto checked = optimizers::check_sgd(settings.sgd); !checked) return checked.error();
   settings.score_noise = double_or(options, "score_noise", 30);
-  for (const double share : shares_of(cell)) settings.epsilons.push_back(share * *cell.epsilon);
+  settings.epsilons = sweep_epsilons_of(cell);
   auto filled = settings.sampled ? fill_sampled(cell, settings) : fill_full(cell, settings);
   if (!filled) return filled.error();
   if (settings.unpriced) return settings;
@@ -315,6 +337,10 @@ std::vector<OptionSpec> options() {
       real_option("share2", 0.2, 1e-6, 1, "epsilon of a second-sweep run, over the target"),
       later(
           real_option("share3", 0.3, 1e-6, 1, "epsilon of a third-sweep run, with fit: line-3 or quadratic")),
+      later(
+          grid_option("sweep_epsilons", {},
+                      "epsilon of a run of each sweep, in place of the shares: all epsilons of the row then "
+                      "have one search, whose runs are trained once; each pays for it")),
       later(choice_option("fit", {"line", "line-3", "quadratic"},
                           "r by a line through two sweeps, by least squares over three, by a parabola")),
       choice_option("range", {"narrowed", "full"}, "of r: as the authors' script, or all of it"),

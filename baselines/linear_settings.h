@@ -47,6 +47,10 @@ struct Place {
 };
 std::string stage_name(const Settings& settings, std::size_t stage);  // "first sweep", ..., "final"
 
+// Whether all epsilons of the row have one search (`sweep_epsilons`).
+bool has_one_search(const json::object& options);
+// The cell that a sweep's draws are for: without an epsilon where all have one search.
+Cell searched_cell(Cell cell);
 // Whether the pick is by un-noised training accuracy.
 bool is_unpriced(const json::object& options);
 // An error for an option that contradicts another option or the panel, and for an empty range;

@@ -37,6 +37,7 @@ struct ImageFolderDataset {
                              image_options({"pixels", "network"})}) {
       facts.options.insert(facts.options.end(), more.begin(), more.end());
     }
+    facts.options.push_back(other_people_option());
     return facts;
   }
   static Sizes sizes(const json::object& options) {

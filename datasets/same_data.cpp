@@ -99,12 +99,19 @@ DataIdentity identity_of(const std::string& dataset, const json::object& options
   identity.test_marks = identity.marks;
   add(content.train, identity.marks);
   add(content.test, identity.test_marks);
+  identity.marks.insert(train_part(mark));
+  identity.test_marks.insert(test_part(mark));
+  const bool others = bool_or(options, "other_people", false);
+  add(content.common_train, others ? identity.alike : identity.common);
+  add(content.common_test, others ? identity.alike : identity.test_common);
   identity.secret = content.secret;
   return identity;
 }
 
 bool is_same_data(const DataIdentity& one, const DataIdentity& other) {
-  return one.name == other.name || shares_any(one.marks, other.marks);
+  TrainedData data;
+  data.add(one);
+  return data.is_same(other);
 }
 
 void TrainedData::add(const DataIdentity& data) {
@@ -113,6 +120,8 @@ void TrainedData::add(const DataIdentity& data) {
   divisions.insert(data.division);
   set_aside.insert(data.set_aside);
   secrets.insert(data.secret);
+  datasets::add(data.common, common);
+  datasets::add(data.alike, alike);
   kinds.insert(data.kind);
 }
 
@@ -122,17 +131,21 @@ void TrainedData::add(const TrainedData& other) {
   datasets::add(other.divisions, divisions);
   datasets::add(other.set_aside, set_aside);
   datasets::add(other.secrets, secrets);
+  datasets::add(other.common, common);
+  datasets::add(other.alike, alike);
   datasets::add(other.kinds, kinds);
 }
 
 bool TrainedData::is_same(const DataIdentity& data) const {
-  return names.contains(data.name) || shares_any(data.marks, marks);
+  return names.contains(data.name) || shares_any(data.marks, marks) || shares_any(data.common, marks) ||
+         shares_any(data.marks, common);
 }
 
 bool may_be_same(const TrainedData& one, const TrainedData& other) {
   if (one.kinds.contains(DataKind::generated) || other.kinds.contains(DataKind::generated)) return false;
   // Published data are told apart by their names.
   if (!one.kinds.contains(DataKind::own) && !other.kinds.contains(DataKind::own)) return false;
+  if (shares_any(one.alike, other.marks) || shares_any(other.alike, one.marks)) return true;
   const bool are_under_one_secret =
       one.secrets == other.secrets && one.secrets.size() == 1 && !one.secrets.begin()->empty();
   return !are_under_one_secret;
@@ -145,7 +158,9 @@ bool chooses_records(const std::string& option) {
 bool may_share_records(const DataIdentity& test, const TrainedData& trained) {
   if (test.kind == DataKind::generated) return false;
   const bool has_name = trained.names.contains(test.name);
-  const bool has_mark = shares_any(test.test_marks, trained.marks);
+  const bool has_mark = shares_any(test.test_marks, trained.marks) ||
+                        shares_any(test.test_common, trained.marks) ||
+                        shares_any(test.test_marks, trained.common);
   if (!has_name && !has_mark) return false;
   const bool is_set_aside = test.kind == DataKind::published && has_name &&
                             trained.set_aside == std::set<std::string>{test.set_aside};
@@ -159,12 +174,19 @@ bool own_test_may_share_records(const DataIdentity& data, const TrainedData& tra
 std::string why_no_test_set(const std::string& name, const DataIdentity& test, const TrainedData& trained,
                             const std::string& where) {
   const auto names = join({trained.names.begin(), trained.names.end()}, " = ");
+  const bool has_name = trained.names.contains(test.name);
+  const bool has_mark = shares_any(test.test_marks, trained.marks);
+  const std::string by = has_name ? "their name" : has_mark ? "what the files contain" : "records in both";
+  const std::string advice = has_name ? "Other data of the same name need another name."
+                             : has_mark
+                                 ? ""
+                                 : "If equal rows are other people's by chance, say `other_people: true` "
+                                   "in the test set's `dataset`.";
   return fmt::format(
       "{} is {}, and {} trains on {}: the same data, by {}. Its records may be private ones "
       "of that training, and their accuracy is printed without noise. Name test data of which no record is "
-      "trained on; other data of the same name need another name.",
-      name, test.name, where, names == test.name ? "it" : names,
-      trained.names.contains(test.name) ? "their name" : "what the files contain");
+      "trained on.{}{}",
+      name, test.name, where, names == test.name ? "it" : names, by, advice.empty() ? "" : " ", advice);
 }
 
 }  // namespace hyfreedp::datasets

@@ -11,7 +11,8 @@
 //   marks    of the bytes of the files (own/own_files.h): of a user's own files their mark, of a
 //            published set one of each of its files. Whatever the spec gives, a `sha256` or
 //            nothing, the same bytes have one mark. And of the records of own files, whatever their
-//            layout and order (own/content_marks.h)
+//            layout and order (own/content_marks.h); and of the records of other own files that
+//            have some of them (own/record_marks.h), unless the spec says `other_people: true`
 //
 // Divided alike. One record lies in one split of one division. Two runs divide the data alike where
 // the files have the same mark and the same layout (dataset, ending of the path), and the same
@@ -43,8 +44,17 @@ struct DataIdentity {
   DataKind kind = DataKind::own;
   // A mark of the secret that the marks are under; empty where not all marks of such data are here.
   std::string secret = {};
+  // Parts of other own files that have records in common with these, or with their test records
+  // (own/content_marks.h). Two that have some in common with the same third one need not share any.
+  std::set<std::string> common = {}, test_common = {};
+  // In place of both, where the spec says that equal records are about other people.
+  std::set<std::string> alike = {};
+
+  static constexpr auto kLeftOut = std::to_array<std::string_view>({"common", "test_common", "alike"});
 };
-BOOST_DESCRIBE_STRUCT(DataIdentity, (), (name, marks, test_marks, division, set_aside, kind, secret))
+BOOST_DESCRIBE_STRUCT(DataIdentity, (),
+                      (name, marks, test_marks, division, set_aside, kind, secret, common, test_common,
+                       alike))
 
 // Of a dataset with resolved options. An unknown dataset is known by its name.
 DataIdentity identity_of(const std::string& dataset, const json::object& options);
@@ -55,15 +65,15 @@ bool chooses_records(const std::string& option);
 
 // What was trained on: one or several that are the same data.
 struct TrainedData {
-  std::set<std::string> names, marks, divisions, set_aside, secrets;
+  std::set<std::string> names, marks, divisions, set_aside, secrets, common, alike;
   std::set<DataKind> kinds;
 
   void add(const DataIdentity& data);
   void add(const TrainedData& other);
   bool is_same(const DataIdentity& data) const;
 };
-// Whether data that share neither name nor mark may be the same data all the same, since marks that
-// would show it are missing, or are of two users.
+// Whether data that share neither name nor mark may be the same data all the same: marks that would
+// show it are missing, or are of two users, or a spec says that equal records are of other people.
 bool may_be_same(const TrainedData& one, const TrainedData& other);
 // Whether the test split of `test` may have records that were trained on. It has none where it is
 // other data, or the test split that its publisher set aside from what was trained on.

@@ -60,6 +60,7 @@ struct TableFile {
                            "working folder")) {
       facts.options.push_back(std::move(more));
     }
+    facts.options.push_back(other_people_option());
     return facts;
   }
   // In table_file_rows.cpp, which is without LibTorch.

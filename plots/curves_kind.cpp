@@ -17,6 +17,7 @@ namespace hyfreedp::plots {
 namespace {
 
 constexpr const char* kStepSize = "step-size";
+constexpr const char* kTraining = "training ";  // of the training split, where it is public
 
 std::vector<std::string> quantities_of(const std::string& text) {
   std::vector<std::string> names;
@@ -30,34 +31,43 @@ std::vector<std::string> quantities_of(const std::string& text) {
 }
 
 std::string label_of(const std::string& quantity) {
-  static const std::map<std::string, std::string> kLabels = {{kStepSize, "step size η or d"},
-                                                             {"eta", "step size η"},
-                                                             {"R_l", "loss bound R_l (nats)"},
-                                                             {"d", "distance estimate d"},
-                                                             {"H", "curvature H"},
-                                                             {"G", "slope G"},
-                                                             {"test loss", "test loss (nats)"},
-                                                             {"test accuracy", "test accuracy (%)"},
-                                                             {"private_loss", "released loss (nats)"},
-                                                             {"clip_threshold", "clipping threshold C"}};
+  static const std::map<std::string, std::string> kLabels = {
+      {kStepSize, "step size η or d"},
+      {"eta", "step size η"},
+      {"R_l", "loss bound R_l (nats)"},
+      {"d", "distance estimate d"},
+      {"H", "curvature H"},
+      {"G", "slope G"},
+      {"test loss", "test loss (nats)"},
+      {"test accuracy", "test accuracy (%)"},
+      {"test macro-accuracy", "test macro accuracy (%)"},
+      {"test auc", "test AUC (%)"},
+      {"training loss", "training loss (nats)"},
+      {"training accuracy", "training accuracy (%)"},
+      {"distance", "distance from the initial weights"},
+      {"private_loss", "released loss (nats)"},
+      {"clip_threshold", "clipping threshold C"}};
   const auto found = kLabels.find(quantity);
   return found == kLabels.end() ? quantity : found->second;
 }
 
 // Of a run without noise.
 bool shows_raw_values(const std::string& quantity) {
-  return !quantity.starts_with("test ") && quantity != kStepSize && !results::is_step_size(quantity);
+  return !quantity.starts_with("test ") && !quantity.starts_with(kTraining) && quantity != kStepSize &&
+         !results::is_step_size(quantity);
 }
 
 Result<Curve> curve_of(const Source& source, const Run& run, const std::string& quantity) {
   Curve curve;
-  if (quantity.starts_with("test ")) {
+  const bool is_test = quantity.starts_with("test ");
+  if (is_test || quantity.starts_with(kTraining)) {
     const auto metrics = source.store.metrics(run.trial);
     if (!metrics) return metrics.error();
-    const auto name = quantity.substr(5);
+    const auto name = quantity.substr(quantity.find(' ') + 1);
+    const std::string split = is_test ? "test" : trial::kTrainSplit;
     for (const auto& metric : *metrics) {
-      if (metric.split == "test" && metric.name == name)
-        curve[metric.step] = (name == "accuracy" ? 100 : 1) * metric.value;
+      if (metric.split == split && metric.name == name)
+        curve[metric.step] = (name == "loss" || name == "perplexity" ? 1 : 100) * metric.value;
     }
     return curve;
   }

@@ -18,11 +18,15 @@ constexpr int kShown = 4;
 constexpr int kCurvePoints = 60;
 const LineStyle kLosses{"#222222", 1, 7};
 const LineStyle kParabola{"#0072B2", 1, 7};
+const LineStyle kClipped{"#009E73", 1, 7};
+const LineStyle kRaw{"#CC79A7", 1, 7};
 const LineStyle kRate{"#D55E00", 2, 7};
 
 struct Probe {
   std::int64_t step = 0;
   std::vector<Point> losses;  // by x
+  // Of public data: the batch's losses clipped, and as they are.
+  std::vector<Point> clipped, raw;
   double slope = 0, curvature = 0, eta = 0;
   bool fitted = false;          // the fit is known and finite
   bool through_centre = false;  // its parabola passes through the loss at x = 0
@@ -55,10 +59,13 @@ std::vector<Probe> probes_of(const Run& run, const std::vector<trial::StepRecord
                  y = scalar(step, fmt::format("probe_loss.{}", k));
       if (!x || !y) break;
       probe.losses.push_back({*x, *y});
+      if (const auto loss = scalar(step, fmt::format("clipped_loss.{}", k)))
+        probe.clipped.push_back({*x, *loss});
+      if (const auto loss = scalar(step, fmt::format("raw_loss.{}", k))) probe.raw.push_back({*x, *loss});
     }
     if (probe.losses.size() < 2) continue;
-    std::sort(probe.losses.begin(), probe.losses.end(),
-              [](const Point& a, const Point& b) { return a.x < b.x; });
+    for (auto* points : {&probe.losses, &probe.clipped, &probe.raw})
+      std::ranges::sort(*points, {}, &Point::x);
     const auto slope = scalar(step, "G"), curvature = scalar(step, "H");
     probe.fitted = slope && curvature && std::isfinite(*slope) && std::isfinite(*curvature);
     const bool close = probe.losses.size() <= 3 || scalar(step, "r2").value_or(1) > r2_min;
@@ -119,6 +126,10 @@ SheetPanel panel_of(const Run& run, const Probe& probe, bool several_rows) {
   const double from = probe.losses.front().x, to = probe.losses.back().x, room = 0.15 * (to - from);
   if (probe.fitted)
     panel.lines.push_back({.style = kParabola, .points = parabola(probe, from - room, to + room)});
+  if (!probe.raw.empty()) panel.y.label = "loss (nats)";
+  for (const auto& [style, points] : {std::pair(kRaw, &probe.raw), std::pair(kClipped, &probe.clipped)}) {
+    if (!points->empty()) panel.lines.push_back({.style = style, .points = *points, .markers = true});
+  }
   panel.lines.push_back(
       {.style = kLosses, .points = probe.losses, .markers = true, .line = false, .marker_size = 1});
   double low = INFINITY, high = -INFINITY;
@@ -178,6 +189,13 @@ Result<Outcome> probe_fit_kind(const Source& source, const results::FigureReques
   sheet.legend = {{"released loss", kLosses, true, false, 1},
                   {"parabola of the controller", kParabola},
                   {"step size in force", kRate}};
+  const auto any = [&](std::vector<Point> Probe::*points) {
+    return std::ranges::any_of(rows, [&](const auto& row) {
+      return std::ranges::any_of(row.second, [&](const Probe& probe) { return !(probe.*points).empty(); });
+    });
+  };
+  if (any(&Probe::clipped)) sheet.legend.push_back({"clipped, without noise", kClipped, true});
+  if (any(&Probe::raw)) sheet.legend.push_back({"neither clipped nor noised", kRaw, true});
   return Outcome{.figure = place(sheet)};
 }
 

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "datasets/own/own_files.h"
+#include "datasets/own/record_marks.h"
 #include "harness/base/files.h"
 #include "harness/base/text.h"
 
@@ -38,19 +41,56 @@ json::array as_list(const std::set<std::string>& marks) { return json::array(mar
 // SHA-256 of each of some records.
 using Records = std::vector<std::string>;
 
-void add_rows(const NumberTable& table, Records& records) {
-  const auto rows = table.labels.size();
-  if (rows == 0) return;
-  const auto columns = table.features.size() / rows;
-  std::vector<float> row(columns);
-  for (std::size_t i = 0; i < rows; ++i) {
-    // -0 and 0 are one number.
-    for (std::size_t j = 0; j < columns; ++j) row[j] = table.features[i * columns + j] + 0.0F;
-    records.push_back(sha256_hex({reinterpret_cast<const char*>(row.data()), columns * sizeof(float)}));
+// The records of some files, as they are read.
+class Reader {
+ public:
+  // Single records are marked where there is a secret and no file of their marks yet.
+  explicit Reader(std::string mark) : mark_(std::move(mark)) {
+    const auto secret = secret_mark("the records of own files");
+    if (!file_of(mark_).empty() && secret && !has_record_marks(folder(), mark_)) single_.emplace(*secret);
   }
+
+  void add(std::string_view record, bool is_test) {
+    (is_test ? test_ : train_).push_back(sha256_hex(record));
+    if (single_) single_->add(record, is_test);
+  }
+
+  void add_rows(const NumberTable& table, bool is_test) {
+    const auto rows = table.labels.size();
+    if (rows == 0) return;
+    const auto columns = table.features.size() / rows;
+    std::vector<float> row(columns);
+    for (std::size_t i = 0; i < rows; ++i) {
+      // -0 and 0 are one number.
+      for (std::size_t j = 0; j < columns; ++j) row[j] = table.features[i * columns + j] + 0.0F;
+      (is_test ? test_ : train_)
+          .push_back(sha256_hex({reinterpret_cast<const char*>(row.data()), columns * sizeof(float)}));
+      if (single_) single_->add_row(row.data(), columns, is_test);
+    }
+  }
+
+  Result<void> keep() &&;
+
+ private:
+  std::string mark_;
+  Records train_, test_;
+  std::optional<RecordMarker> single_;
+};
+
+// Adds the marks of other files that have records in common with these.
+Result<void> add_common(const std::string& mark, const RecordMarks& single, ContentMarks& marks) {
+  const auto found = others_with_records(folder(), mark, single);
+  if (!found) return found.error();
+  for (const auto& common : *found) {
+    if (common.trained_by_both) marks.common_train.insert(train_part(common.files_mark));
+    if (common.trains_on_tests) marks.common_train.insert(test_part(common.files_mark));
+    if (common.tests_on_theirs) marks.common_test.insert(train_part(common.files_mark));
+  }
+  return {};
 }
 
-Result<void> keep(const std::string& mark, Records train, Records test) {
+Result<void> Reader::keep() && {
+  auto train = std::move(train_), test = std::move(test_);
   std::sort(train.begin(), train.end());
   std::sort(test.begin(), test.end());
   // Records that occur twice do not matter, and blank images may be alike.
@@ -62,9 +102,9 @@ Result<void> keep(const std::string& mark, Records train, Records test) {
         "noise. "
         "Give test records that are not trained on; without any, one record in ten is set aside.");
   }
-  const auto file = file_of(mark);
+  const auto file = file_of(mark_);
   if (file.empty()) return {};
-  const auto before = content_marks(mark);
+  const auto before = content_marks(mark_);
   auto marks = before;
   const auto add = [](Records records, std::set<std::string>& to) {
     std::sort(records.begin(), records.end());
@@ -76,15 +116,22 @@ Result<void> keep(const std::string& mark, Records train, Records test) {
   if (test.empty()) add(train, marks.test);
   add(std::move(train), marks.all);
   marks.secret = mark_of_secret();
-  if (marks == before) return {};
   if (auto made = make_private_folder(folder()); !made) return made;
-  return write_file_atomically(file,
-                               canonical_json(json::object{{"all", as_list(marks.all)},
-                                                           {"train", as_list(marks.train)},
-                                                           {"test", as_list(marks.test)},
-                                                           {"secret", marks.secret}}) +
-                                   "\n",
-                               0600);
+  const auto single = single_ ? std::optional(std::move(*single_).marks()) : std::nullopt;
+  if (single) {
+    if (auto added = add_common(mark_, *single, marks); !added) return added;
+  }
+  if (marks != before) {
+    const json::object object{{"all", as_list(marks.all)},
+                              {"train", as_list(marks.train)},
+                              {"test", as_list(marks.test)},
+                              {"common_train", as_list(marks.common_train)},
+                              {"common_test", as_list(marks.common_test)},
+                              {"secret", marks.secret}};
+    if (auto kept = write_file_atomically(file, canonical_json(object) + "\n", 0600); !kept) return kept;
+  }
+  // Last: the files are not compared with the others again.
+  return single ? keep_record_marks(folder(), mark_, *single) : Result<void>();
 }
 
 // The files' mark, also where a published checksum is all that they have had so far. Without a
@@ -96,6 +143,9 @@ std::string marked_now(const json::object& options) {
 
 }  // namespace
 
+std::string train_part(const std::string& files_mark) { return files_mark + " train"; }
+std::string test_part(const std::string& files_mark) { return files_mark + " test"; }
+
 ContentMarks content_marks(const std::string& files_mark) {
   const auto file = file_of(files_mark);
   if (file.empty() || !std::filesystem::exists(file)) return {};
@@ -105,30 +155,32 @@ ContentMarks content_marks(const std::string& files_mark) {
   return {.all = marks_in(object, "all"),
           .train = marks_in(object, "train"),
           .test = marks_in(object, "test"),
+          .common_train = marks_in(object, "common_train"),
+          .common_test = marks_in(object, "common_test"),
           .secret = string_or(object, "secret", "")};
 }
 
 Result<void> keep_content(const json::object& options, const NumberTable& train, const NumberTable& test) {
-  Records in_train, in_test;
-  add_rows(train, in_train);
-  add_rows(test, in_test);
-  return keep(marked_now(options), std::move(in_train), std::move(in_test));
+  Reader reader(marked_now(options));
+  reader.add_rows(train, false);
+  reader.add_rows(test, true);
+  return std::move(reader).keep();
 }
 
 Result<void> keep_content(const json::object& options, const std::string& path, const ImageFolder& images) {
   const auto mark = marked_now(options);
-  if (!content_marks(mark).secret.empty()) return {};
+  if (!content_marks(mark).secret.empty() && has_record_marks(folder(), mark)) return {};
   std::map<std::string_view, ImageSplit> splits;
   for (const auto& file : images.files) splits.emplace(file.name, file.split);
-  Records train, test;
+  Reader reader(mark);
   const auto visited = visit_files(
       path, [&](const std::string& name) { return splits.contains(name); },
       [&](const std::string& name, std::string_view bytes) -> Result<void> {
-        (splits.at(name) == ImageSplit::test ? test : train).push_back(sha256_hex(bytes));
+        reader.add(bytes, splits.at(name) == ImageSplit::test);
         return {};
       });
   if (!visited) return visited.error();
-  return keep(mark, std::move(train), std::move(test));
+  return std::move(reader).keep();
 }
 
 }  // namespace hyfreedp::datasets

@@ -5,7 +5,7 @@
 // The mark of some records is SHA-256 over the sorted SHA-256 of each, under the user's secret as
 // the mark of the files is (own_files.h): a bare one would tell whoever has a guess of the records
 // whether it is right. A record is the numbers of a table's row without its class, or the bytes of
-// an image's file. Nothing is known of single records.
+// an image's file. Files that have some records in common are found by record_marks.h.
 //
 // The marks are computed when a spec is read, and kept by the files' mark in
 // ${XDG_STATE_HOME:-~/.local/state}/hyfreedp/content, so that the files of earlier runs need not be
@@ -26,10 +26,17 @@ struct ContentMarks {
   std::set<std::string> all;    // of all records
   std::set<std::string> train;  // of those that are not set aside for test in the files themselves
   std::set<std::string> test;   // of those that are, or of all
-  std::string secret;           // that they are under: mark_of_secret() then
+  // train_part() and test_part() of other files that have records in common with `train`, and
+  // train_part() of those that have some in common with `test`.
+  std::set<std::string> common_train, common_test;
+  std::string secret;  // that they are under: mark_of_secret() then
 
   bool operator==(const ContentMarks&) const = default;
 };
+
+// The two parts of the files of that mark.
+std::string train_part(const std::string& files_mark);
+std::string test_part(const std::string& files_mark);
 
 // What is kept of the files of that mark; empty where nothing is.
 ContentMarks content_marks(const std::string& files_mark);

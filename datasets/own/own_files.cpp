@@ -183,6 +183,18 @@ OptionSpec own_count(std::string name, std::string help) {
           .max = 1e9};
 }
 
+OptionSpec other_people_option() {
+  OptionSpec option = {
+      .name = "other_people",
+      .type = OptionType::boolean,
+      .default_value = false,
+      .help =
+          "true says that rows which are equal to rows of other own files are by chance: these files "
+          "are about other people"};
+  option.stored_always = false;
+  return option;
+}
+
 std::vector<OptionSpec> own_files_options(std::string help) {
   std::vector<OptionSpec> options = {
       text_option("path", nullptr, std::move(help)),

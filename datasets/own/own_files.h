@@ -44,6 +44,8 @@ OwnName own_name(const std::string& path);
 Result<std::string> mark_of(const json::object& options, const std::string& path);
 // A number that a spec may give, and that is otherwise counted when the spec is read.
 OptionSpec own_count(std::string name, std::string help);
+// `other_people`, of datasets whose records are compared with those of others (record_marks.h).
+OptionSpec other_people_option();
 // `path`, `sha256` and `files_mark`, which these functions read; `help`: of `path`.
 std::vector<OptionSpec> own_files_options(std::string help);
 

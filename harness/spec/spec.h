@@ -59,15 +59,13 @@ BOOST_DESCRIBE_STRUCT(Train, (),
 // What is journaled of a run beside its last test accuracy (harness/trial/trial_config.h).
 struct Evaluate {
   std::int64_t every = 0;
-  bool gradient_norms = false;
-  bool released_norms = false;
-  bool noise_residual = false;
+  trial::Recorded recorded;
 
   static constexpr bool kMayLack = true;
-  static constexpr std::array kLeftOut = {"gradient_norms", "released_norms", "noise_residual"};
+  static constexpr std::array kInlined = {"recorded"};
   static constexpr std::array kNames = {description::Name{"every", "evaluate_every"}};
 };
-BOOST_DESCRIBE_STRUCT(Evaluate, (), (every, gradient_norms, released_norms, noise_residual))
+BOOST_DESCRIBE_STRUCT(Evaluate, (), (every, recorded))
 
 // An epsilon of a spec is a number, or infinite: the non-private arm. The rest of the program has
 // no number there.

@@ -11,7 +11,7 @@
 
 namespace hyfreedp::spec {
 
-enum class Metric { accuracy, loss, seconds };
+enum class Metric { accuracy, loss, seconds, macro_accuracy, auc };
 enum class FoldedGroups { all, median, max };
 enum class IntervalKind { none, t, bootstrap };
 // Beside the results: the label with its flags, the time, the memory.
@@ -19,7 +19,7 @@ enum class TableColumn { label, time, memory };
 // What a cell shows: one of mean and median; then what stands with it.
 enum class CellPart { mean, median, sd, range, epsilon, n };
 enum class TableNotes { all, footnotes, none };
-BOOST_DESCRIBE_ENUM(Metric, accuracy, loss, seconds)
+BOOST_DESCRIBE_ENUM(Metric, accuracy, loss, seconds, macro_accuracy, auc)
 BOOST_DESCRIBE_ENUM(FoldedGroups, all, median, max)
 BOOST_DESCRIBE_ENUM(IntervalKind, none, t, bootstrap)
 BOOST_DESCRIBE_ENUM(TableColumn, label, time, memory)

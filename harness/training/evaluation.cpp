@@ -7,11 +7,19 @@ std::vector<std::pair<std::string, double>> Evaluated::metrics() const {
   std::vector<std::pair<std::string, double>> all{{"loss", mean_loss}};
   if (labels.in_sequence) all.emplace_back("perplexity", perplexity());
   if (labels.is_class) all.emplace_back("accuracy", accuracy());
+  if (by_class) {
+    for (const auto& [name, value] :
+         {std::pair{"macro-accuracy", by_class->macro_accuracy()}, std::pair{"auc", by_class->auc()}}) {
+      if (std::isfinite(value)) all.emplace_back(name, value);
+    }
+  }
   return all;
 }
 
-Evaluated evaluate(const models::Network& network, const LabelRule& labels, BatchReader& reader) {
+Evaluated evaluate(const models::Network& network, const LabelRule& labels, BatchReader& reader,
+                   bool by_class) {
   Evaluated total{.labels = labels};
+  if (by_class && labels.is_class && !labels.in_sequence) total.by_class.emplace();
   double loss_sum = 0;
   reader.for_all([&](const Microbatch& batch) {
     const auto logits = network.forward(batch.features);
@@ -19,6 +27,7 @@ Evaluated evaluate(const models::Network& network, const LabelRule& labels, Batc
     loss_sum += losses.to(torch::kFloat64).sum().item<double>();
     if (labels.is_class) total.correct += (logits.argmax(-1) == batch.labels).sum().item<std::int64_t>();
     total.count += scored(labels, batch.labels);
+    if (total.by_class) total.by_class->add(logits, batch.labels);
   });
   total.mean_loss = loss_sum / static_cast<double>(std::max<std::int64_t>(total.count, 1));
   return total;

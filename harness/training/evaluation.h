@@ -7,12 +7,14 @@
 #pragma once
 
 #include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "harness/models/networks/network.h"
 #include "harness/training/batch_reader.h"
+#include "harness/training/class_scores.h"
 #include "harness/training/labels.h"
 
 namespace hyfreedp::training {
@@ -22,6 +24,7 @@ struct Evaluated {
   double mean_loss = 0;      // nats; squared error of real labels
   std::int64_t correct = 0;  // of `count`; 0 where labels are no classes
   std::int64_t count = 0;    // scored labels
+  std::optional<ClassScores> by_class = {};
 
   double accuracy() const { return static_cast<double>(correct) / static_cast<double>(count); }
   double perplexity() const { return std::exp(mean_loss); }
@@ -29,6 +32,8 @@ struct Evaluated {
   std::vector<std::pair<std::string, double>> metrics() const;
 };
 
-Evaluated evaluate(const models::Network& network, const LabelRule& labels, BatchReader& reader);
+// `by_class`: what classes of unequal sizes need, too; for labels that are classes of samples.
+Evaluated evaluate(const models::Network& network, const LabelRule& labels, BatchReader& reader,
+                   bool by_class = false);
 
 }  // namespace hyfreedp::training

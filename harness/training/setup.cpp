@@ -30,13 +30,17 @@ Checked<datasets::Sizes> public_sizes(const trial::TrialConfig& config) {
   return datasets::sizes(**facts, config.dataset.options);
 }
 
-// Raw norms of private samples are releases that nothing prices.
-Checked<void> check_norms(const trial::TrialConfig& config) {
+// Raw values of private samples are releases that nothing prices.
+Checked<void> check_raw_values(const trial::TrialConfig& config) {
   const auto& evaluation = config.evaluation;
-  if (!evaluation.gradient_norms && !evaluation.noise_residual) return {};
-  if (datasets::training_split_is_public(config.dataset.name, config.dataset.options)) return {};
-  const std::string what = evaluation.gradient_norms ? "gradient_norms would journal raw norms"
-                                                     : "noise_residual would journal what the noise hides";
+  std::string what;
+  if (evaluation.recorded.gradient_norms) what = "gradient_norms would journal raw norms";
+  if (evaluation.recorded.noise_residual) what = "noise_residual would journal what the noise hides";
+  if (evaluation.recorded.raw_losses) what = "raw_losses would journal losses without noise";
+  if (evaluation.recorded.training_split)
+    what = "training_split would journal loss and accuracy without noise";
+  if (what.empty() || datasets::training_split_is_public(config.dataset.name, config.dataset.options))
+    return {};
   return invalid(what + " of the private examples of '" + config.dataset.name +
                  "'; it is for datasets whose training split is public.");
 }
@@ -190,7 +194,7 @@ Checked<torch::Device> find_device(const std::string& name) {
 Checked<Setup> set_up(const trial::TrialConfig& config, const datasets::Dataset& dataset,
                       const std::vector<datasets::SplitData>& ood_test) {
   if (auto plan = config.privacy.check(); !plan) return invalid(plan.error().message);
-  if (auto norms = check_norms(config); !norms) return norms.error();
+  if (auto norms = check_raw_values(config); !norms) return norms.error();
   const auto device = find_device(config.device);
   if (!device) return device.error();
   const auto dtype = find_dtype(config.dtype);

@@ -13,16 +13,16 @@ double squared_norm(const torch::Tensor& vector) {
   return vector.to(torch::kFloat64).square().sum().item<double>();
 }
 
+}  // namespace
+
 bool norms_are_released(const trial::TrialConfig& config) {
   return datasets::training_values_are_released(config.privacy.is_private, config.dataset.name,
                                                 config.dataset.options);
 }
 
-}  // namespace
-
 StepNorms::StepNorms(const trial::TrialConfig& config, std::vector<models::Slice> layout)
-    : norms_(config.evaluation.released_norms && norms_are_released(config)),
-      residual_(config.evaluation.noise_residual),
+    : norms_(config.evaluation.recorded.released_norms && norms_are_released(config)),
+      residual_(config.evaluation.recorded.noise_residual),
       layout_(std::move(layout)) {}
 
 void StepNorms::reset() {

@@ -19,6 +19,10 @@
 
 namespace hyfreedp::training {
 
+// Whether norms of gradients and weights are of released values: not those of a run without noise
+// on a training split that is not public.
+bool norms_are_released(const trial::TrialConfig& config);
+
 class StepNorms {
  public:
   // Records nothing if the evaluation asks for nothing, or if the norms would be raw: those of a

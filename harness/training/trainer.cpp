@@ -77,6 +77,8 @@ class Run {
     if (setup_.augmentation) setup_.train.augment(&*setup_.augmentation);
     for (auto* reader : {&setup_.validation, &setup_.test}) reader->stop_when(job_.stop_requested);
     for (auto& reader : setup_.ood_test) reader.stop_when(job_.stop_requested);
+    if (job_.config.evaluation.recorded.distance && norms_are_released(job_.config))
+      initial_ = weights_.clone();
   }
 
   Result<TrainingEnd> run() {
@@ -285,7 +287,7 @@ class Run {
         setup_.augmentation->draw_from(key, address);
       });
     }
-    const bool wants_norms = plan_.adaptive || job_.config.evaluation.gradient_norms;
+    const bool wants_norms = plan_.adaptive || job_.config.evaluation.recorded.gradient_norms;
     if (!is_stopping_) setup_.train.stop_when(job_.stop_requested);
     losses_ = job_.parts.clipped_sum(setup_.network, setup_.labels.loss, setup_.clipping, setup_.train, rows_,
                                      sum_, wants_norms ? &clipped_ : nullptr);
@@ -296,6 +298,9 @@ class Run {
     if (auto released = release_and_advance(rate); !released) return released.error();
     scalars_ = setup_.optimizer->scalars();
     norms_.add_to(scalars_, step_ + 1 == job_.config.steps);
+    if (initial_.defined()) {
+      scalars_["distance"] = (weights_.to(torch::kFloat64) - initial_).norm().item<double>();
+    }
     bool finite = true;
     if (setup_.controller->wants_probe(step_)) {
       const auto probed = probe();
@@ -348,7 +353,7 @@ class Run {
 
   // Adaptive clipping's second release of the batch, which gives the next step's threshold.
   Result<void> release_clipping() {
-    if (job_.config.evaluation.gradient_norms) add_norm_summary(clipped_, scalars_);
+    if (job_.config.evaluation.recorded.gradient_norms) add_norm_summary(clipped_, scalars_);
     if (!plan_.adaptive) return {};
     double& threshold = setup_.clipping.constant;
     const mechanism::BoundedSum count{centred_clip_count(clipped_.norms, threshold),
@@ -400,9 +405,11 @@ class Run {
     const auto rows = separate ? mechanism_->rows(mechanism::kProbe, step_) : rows_;
     std::vector<mechanism::BoundedSum> sums;
     Tensor at_zero;  // paired
+    const bool raw = job_.config.evaluation.recorded.raw_losses && rows.count > 0;
     for (const double x : abscissas) {
       const bool known = x == 0 && !separate && !other_precision();
       const auto losses = known ? losses_ : losses_along(rows, x);
+      if (raw) add_raw_losses(losses, sums.size(), request.loss_bound);
       if (!plan_.is_private) {
         sums.push_back(exact_loss_sum(losses));
       } else if (paired && !sums.empty()) {
@@ -415,6 +422,14 @@ class Run {
     return mechanism_->release(
         mechanism::kProbe, step_, sums,
         {.rows = &rows, .weights = &weights_, .direction = &direction_, .abscissas = abscissas});
+  }
+
+  // The means of the batch whose sum is released, each loss clipped at the bound and as it is.
+  void add_raw_losses(const Tensor& losses, std::size_t place, double bound) {
+    const auto count = static_cast<double>(losses.numel());
+    scalars_[fmt::format("raw_loss.{}", place)] = exact_loss_sum(losses).sum / count;
+    if (!plan_.is_private) return;
+    scalars_[fmt::format("clipped_loss.{}", place)] = bounded_loss_sum(losses, bound).sum / count;
   }
 
   // A probe compares losses, so all of one are computed alike: where its precision is another one
@@ -436,19 +451,27 @@ class Run {
     return own.defined() ? own : average_.parameters();
   }
 
-  Evaluated evaluate_on(BatchReader& reader) {
+  Evaluated evaluate_on(BatchReader& reader, bool by_class = false) {
     const auto average = average_to_evaluate();
     std::optional<DisplacedWeights> displaced;
     if (average.defined()) displaced.emplace(weights_, kept_weights_).assign(average);
-    const auto result = evaluate(setup_.network, setup_.labels, reader);
+    auto result = evaluate(setup_.network, setup_.labels, reader, by_class);
     stopped_ = reader.was_stopped();
     return result;
   }
 
-  Result<void> record_test(std::int64_t done) { return record(done, "test", setup_.test); }
+  Result<void> record_test(std::int64_t done) {
+    if (auto tested = record(done, "test", setup_.test); !tested || stopped_) return tested;
+    if (!job_.config.evaluation.recorded.training_split) return {};
+    setup_.train.augment(nullptr);  // each sample as it is
+    setup_.train.stop_when(job_.stop_requested);
+    auto trained = record(done, trial::kTrainSplit, setup_.train);
+    if (setup_.augmentation) setup_.train.augment(&*setup_.augmentation);
+    return trained;
+  }
 
   Result<void> record(std::int64_t done, const std::string& split, BatchReader& reader) {
-    const auto result = evaluate_on(reader);
+    const auto result = evaluate_on(reader, job_.config.evaluation.recorded.by_class);
     if (stopped_) return {};
     const auto visibility = trial::Visibility::test;
     is_last_finite_ = is_last_finite_ && std::isfinite(result.mean_loss);
@@ -556,6 +579,7 @@ class Run {
   WeightAverage average_;
   StepNorms norms_;
   mechanism::Rows rows_;
+  Tensor initial_;       // [d]: the weights before step 0, where their distance is asked for
   Tensor feature_mean_;  // undefined where none is released
   Scalars scalars_;
   std::int64_t step_ = 0;

@@ -30,7 +30,8 @@ BOOST_DESCRIBE_STRUCT(StepRecord, (), (step, hash, scalars))
 struct MetricRecord {
   std::int64_t step = 0;
   std::string split;  // "test", "ood_test:ID", "private_validation", "private_train"
-  std::string name;   // "accuracy" (fraction), "loss" (nats), "score" (noised accuracy)
+  // "accuracy", "macro-accuracy", "auc" (fractions), "loss" (nats), "score" (noised accuracy)
+  std::string name;
   double value = 0;
   Visibility visibility = Visibility::confidential;
 };

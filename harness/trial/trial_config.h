@@ -61,6 +61,30 @@ struct ScoreRelease {
   static Result<ScoreRelease> from_json(const json::value& value, const std::string& where);
 };
 
+// What a run journals beside its last test accuracy, where the spec's `evaluate` asks for it.
+struct Recorded {
+  // Of public training splits alone (datasets::Facts::public_train), which spec and worker see to,
+  // since these are raw values: quantiles of each batch's gradient norms and its clipped fraction;
+  // a probe's losses before clipping and before noise; loss and accuracy of the training split
+  // whenever the test split is evaluated; the residual of the noise.
+  bool gradient_norms = false;
+  bool raw_losses = false;
+  bool training_split = false;
+  bool noise_residual = false;
+  // The norms of releases, for a nightly comparison (released_norms.h).
+  bool released_norms = false;
+  // The distance of the weights from the initial ones, before each step.
+  bool distance = false;
+  // Of test data also the macro accuracy and the AUC (harness/training/class_scores.h).
+  bool by_class = false;
+
+  bool operator==(const Recorded&) const = default;
+  static constexpr bool kLeftOut = true;
+};
+BOOST_DESCRIBE_STRUCT(Recorded, (),
+                      (gradient_norms, raw_losses, training_split, noise_residual, released_norms, distance,
+                       by_class))
+
 struct Evaluation {
   // number of steps between test evaluations (one is always at the end); 0: at the end only
   std::int64_t every = 0;
@@ -68,24 +92,15 @@ struct Evaluation {
   bool oracle_validation = false;
   bool oracle_train = false;  // the same of the training split
   std::optional<ScoreRelease> score;
-  // Writes quantiles of each batch's gradient norms, and its clipped fraction, to the journal.
-  // These are raw values of the training split, so spec and worker refuse it unless that split is
-  // public (datasets::Facts::public_train).
-  bool gradient_norms = false;
-  // Writes the norms of releases to the steps' scalars for a nightly comparison (released_norms.h),
-  // and on public training splits the residual of the noise.
-  bool released_norms = false;
-  bool noise_residual = false;
+  Recorded recorded;
 
   bool operator==(const Evaluation&) const = default;
 
   static constexpr std::array kNames = {description::Name{"score", "score_noise_counts"}};
-  static constexpr std::array kLeftOut = {"gradient_norms", "oracle_train", "released_norms",
-                                          "noise_residual"};
+  static constexpr std::array kInlined = {"recorded"};
+  static constexpr std::array kLeftOut = {"oracle_train"};
 };
-BOOST_DESCRIBE_STRUCT(Evaluation, (),
-                      (every, oracle_validation, oracle_train, score, gradient_norms, released_norms,
-                       noise_residual))
+BOOST_DESCRIBE_STRUCT(Evaluation, (), (every, oracle_validation, oracle_train, score, recorded))
 
 struct TrialConfig {
   Named dataset;

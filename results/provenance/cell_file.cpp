@@ -16,6 +16,7 @@
 #include "results/provenance/ledger.h"
 #include "results/store/records.h"
 #include "results/table/statistics.h"
+#include "results/table/table_options.h"
 
 namespace hyfreedp::results {
 namespace {
@@ -140,7 +141,7 @@ class Verifier {
   }
 
   CellVerification verification_;
-  std::string metric_;
+  spec::Metric metric_ = spec::Metric::accuracy;
   std::int64_t checkpoints_ = 1;
   double delta_ = 0;
   std::string neighbouring_;
@@ -163,7 +164,7 @@ Result<double> Verifier::derive_value(const json::object& seed, const std::strin
   if (by_step.empty()) return error(where + ": 'test' is empty");
   std::vector<double> last;  // fewer than asked for where there were no more
   for (auto it = by_step.rbegin(); it != by_step.rend() && std::ssize(last) < checkpoints_; ++it) {
-    last.push_back(metric_ == "loss" ? it->second : 100 * it->second);
+    last.push_back(shown_value(metric_facts(metric_), it->second));
   }
   std::reverse(last.begin(), last.end());
   return last.size() == 1 ? last[0] : mean(last);
@@ -319,7 +320,7 @@ Result<SeedOutcome> Verifier::verify_seed(const json::object& seed) {
   const auto value = derive_value(seed, where);
   if (!value) return value.error();
   outcome.value = *value;
-  number(fmt::format("{}: test {}", where, metric_), *claimed, *value, kSameNumber);
+  number(fmt::format("{}: test {}", where, name_of(metric_)), *claimed, *value, kSameNumber);
   const auto total = events_at(seed, "events", where);
   if (!total) return total.error();
   const auto training = events_at(seed, "training_events", where);
@@ -393,10 +394,12 @@ Result<CellVerification> Verifier::verify(const json::object& file) {
   neighbouring_ = *neighbouring;
   const auto name = get_string(**metric, "name", "metric");
   if (!name) return name.error();
-  if (*name != "accuracy" && *name != "loss") {
-    return error(fmt::format("metric: '{}' is neither accuracy nor loss", *name));
+  const auto known = enum_from<spec::Metric>(*name, "metric: 'name'");
+  if (!known) return known.error();
+  if (metric_facts(*known).recorded.empty()) {
+    return error(fmt::format("metric: '{}' follows from nothing that the file could hold", *name));
   }
-  metric_ = *name;
+  metric_ = *known;
   const auto checkpoints = get_int(**metric, "checkpoints", "metric");
   if (!checkpoints) return checkpoints.error();
   if (*checkpoints < 1) return error("metric: 'checkpoints' must be at least 1");

@@ -58,8 +58,10 @@ bool is_charged(const std::string& label) { return label != "oracle" && label !=
 
 class Tracer {
  public:
-  Tracer(const Store& store, const std::string& metric, bool confidential)
-      : store_(store), metric_(metric == "loss" ? "loss" : "accuracy"), confidential_(confidential) {}
+  Tracer(const Store& store, spec::Metric metric, bool confidential)
+      : store_(store),
+        measured_(metric_facts(metric == spec::Metric::seconds ? spec::Metric::accuracy : metric)),
+        confidential_(confidential) {}
 
   Result<TracedSeed> seed(const SeedResult& result) {
     TracedSeed traced;
@@ -142,8 +144,8 @@ class Tracer {
     if (!metrics) return metrics.error();
     const bool is_first = traced.runs.empty();
     for (const auto& metric : *metrics) {  // in order of steps
-      if (metric.split == "test" && metric.name == metric_ && is_first) {
-        traced.measured.emplace_back(metric.step, metric_ == "loss" ? metric.value : 100 * metric.value);
+      if (metric.split == "test" && metric.name == measured_.recorded && is_first) {
+        traced.measured.emplace_back(metric.step, shown_value(measured_, metric.value));
       }
       if (metric.name != "accuracy") continue;
       if (metric.split == "test") run.accuracy = 100 * metric.value;
@@ -153,7 +155,7 @@ class Tracer {
   }
 
   const Store& store_;
-  std::string metric_;  // that is measured on test data
+  const MetricFacts& measured_;  // on test data
   bool confidential_;
 };
 
@@ -221,7 +223,7 @@ Result<CellTrace> trace_cell(const Store& store, const std::string& spec, const 
   trace.footnotes = numbered_footnotes(*table, *place);
   const auto notes = store.notes();
   if (!notes) return notes.error();
-  Tracer tracer(store, trace.metric, confidential);
+  Tracer tracer(store, place->panel->table.metric, confidential);
   for (const auto& result : place->cell->seeds) {
     auto seed = tracer.seed(result);
     if (!seed) return seed.error();

@@ -126,7 +126,10 @@ std::string seed_text(const TracedSeed& seed, const CellTrace& trace, const json
     for (const auto& [step, value] : seed.measured) {
       values.push_back(fmt::format("{:.{}f} ({})", value, trace.metric == "loss" ? 4 : 2, step));
     }
-    text += entry("test", join(values, ", ") + "; " + (trace.metric == "loss" ? "loss" : "accuracy, %") +
+    text += entry("test", join(values, ", ") + "; " +
+                              (trace.metric == "loss"      ? "loss"
+                               : trace.metric == "seconds" ? "accuracy, %"
+                                                           : trace.metric + ", %") +
                               " (after how many steps)");
   }
   text += entry("composition", seed.composition);

@@ -27,12 +27,13 @@ std::optional<double> last_accuracy(std::span<const trial::MetricRecord> metrics
 }
 
 Checkpoints last_checkpoints(std::span<const trial::MetricRecord> metrics, const TableSettings& settings) {
-  const bool is_loss = settings.metric == spec::Metric::loss;
-  const auto values = by_step(metrics, "test", is_loss ? "loss" : "accuracy");
+  const auto& facts = metric_facts(settings.metric);
+  if (facts.recorded.empty()) return {};
+  const auto values = by_step(metrics, "test", facts.recorded);
   std::vector<double> last;
   for (auto value = values.rbegin();
        value != values.rend() && last.size() < static_cast<std::size_t>(settings.last_checkpoints); ++value) {
-    last.push_back((is_loss ? 1 : kPercent) * value->second);
+    last.push_back(shown_value(facts, value->second));
   }
   if (last.empty()) return {};
   return {.mean = mean(last), .n = static_cast<int>(last.size())};

@@ -177,8 +177,8 @@ std::string arm_title(const PanelModel& panel, const std::optional<double>& epsi
 
 std::string column_title(const PanelModel& panel, const std::optional<double>& epsilon) {
   auto title = arm_title(panel, epsilon);
-  if (panel.table.metric == spec::Metric::accuracy) return title;
-  return title + (panel.table.metric == spec::Metric::loss ? ", loss" : ", s");
+  const auto& column = metric_facts(panel.table.metric).column;
+  return column.empty() ? title : title + ", " + column;
 }
 
 std::string epsilon_text(double epsilon) {

@@ -29,8 +29,8 @@ std::vector<FigureKind> make_kinds() {
        false,
        {text_option(
             "quantities", "step-size",
-            "separated by commas: names of stored scalars (eta, R_l, d, ...), 'test loss', 'test accuracy', "
-            "or "
+            "separated by commas: names of stored scalars (eta, R_l, d, distance, ...), 'test loss', 'test "
+            "accuracy', 'training loss' (evaluate: {training_split: true}), or "
             "step-size (the one in force, where the method chooses it)"),
         choice_option("band", {"range", "quartiles", "none"},
                       "over the seeds: smallest to largest, or the middle half"),

@@ -327,6 +327,9 @@ class Builder {
       result.failure_kind =
           settings_.metric == spec::Metric::accuracy ? "no-test-accuracy" : "no-" + name_of(settings_.metric);
       result.failure_message = "the reported run holds no " + metric_facts(settings_.metric).title;
+      if (settings_.metric == spec::Metric::macro_accuracy || settings_.metric == spec::Metric::auc) {
+        result.failure_message += ", which `evaluate: {by_class: true}` records";
+      }
       return reported;
     }
     cell.memory.raise_to(*memory);
@@ -420,7 +423,10 @@ class Builder {
       std::ranges::move(*last, std::back_inserter(shown));
     };
     add("test", "accuracy", settings_.last_checkpoints);
-    if (settings_.metric == spec::Metric::loss) add("test", "loss", settings_.last_checkpoints);
+    if (const auto& recorded = metric_facts(settings_.metric).recorded;
+        !recorded.empty() && recorded != "accuracy") {
+      add("test", recorded, settings_.last_checkpoints);
+    }
     if (options_.confidential) add("private_validation", "accuracy", 1);
     for (const auto& split : ood_splits_) add(split, "accuracy", 1);
     if (!outcome) return outcome.error();

@@ -4,18 +4,28 @@
 
 namespace hyfreedp::results {
 const MetricFacts& metric_facts(spec::Metric metric) {
-  static const MetricFacts kAccuracy{"test accuracy", "%", 1, true};
-  static const MetricFacts kLoss{"test loss", "", 3, false};
-  static const MetricFacts kSeconds{"training time of the reported run", "s", 2, false};
+  static const MetricFacts kAccuracy{"test accuracy", "%", 1, true, "accuracy", ""};
+  static const MetricFacts kLoss{"test loss", "", 3, false, "loss", "loss"};
+  static const MetricFacts kSeconds{"training time of the reported run", "s", 2, false, "", "s"};
+  static const MetricFacts kMacro{"test macro accuracy", "%", 1, true, "macro-accuracy", "macro accuracy"};
+  static const MetricFacts kAuc{"test AUC", "%", 1, true, "auc", "AUC"};
   switch (metric) {
     case spec::Metric::accuracy:
       return kAccuracy;
     case spec::Metric::loss:
       return kLoss;
+    case spec::Metric::macro_accuracy:
+      return kMacro;
+    case spec::Metric::auc:
+      return kAuc;
     case spec::Metric::seconds:
       break;
   }
   return kSeconds;
+}
+
+double shown_value(const MetricFacts& facts, double recorded) {
+  return (facts.unit == "%" ? 100 : 1) * recorded;
 }
 
 const std::vector<OptionSpec>& table_options() {
@@ -23,8 +33,9 @@ const std::vector<OptionSpec>& table_options() {
     auto options = options_of<TableSettings>({
         {.name = "metric",
          .help =
-             "what a cell shows: test accuracy in percent, test loss, or the training time of the reported "
-             "run"},
+             "what a cell shows: test accuracy in percent, test loss, the training time of the reported "
+             "run, or, where `evaluate: {by_class: true}` records them, the mean accuracy over classes or "
+             "the area under the ROC curve, in percent"},
         {.name = "relative_to",
          .help = "id of a row to compare with: the difference to it with its 95 % interval; of seconds, "
                  "the ratio to it and its range over seeds"},

@@ -55,8 +55,12 @@ struct MetricFacts {
   std::string unit;   // empty: none
   int decimals = 1;
   bool larger_is_better = true;
+  std::string recorded = "";  // name among a run's metrics; empty: the run's time
+  std::string column = "";    // after a column's title; empty: nothing, of the usual metric
 };
 const MetricFacts& metric_facts(spec::Metric metric);
+// A recorded value as the table shows it: fractions in percent.
+double shown_value(const MetricFacts& facts, double recorded);
 
 // The options of `table`; its member `rerr` is a map with the options rerr_options, `columns` and
 // `cells` are lists of words, and `labels` is a map of texts.

@@ -88,6 +88,44 @@ TEST(LinearScaling, AThirdSweepIsPaidToo) {
   }
 }
 
+// The paper's figure 2: two sweeps at fixed budgets, and one line for every epsilon above them.
+TEST(LinearScaling, OneSearchServesAllEpsilonsOfARow) {
+  const json::object options{{"sweep_epsilons", json::array{0.1, 0.2}}};
+  const auto study_at = [&](double epsilon, const json::object& with) {
+    const auto in = fake::cell_of(method(), epsilon, with);
+    return std::pair(in, fake::run_study(method(), in, fake::ordinary_world));
+  };
+  const auto [low_cell, low] = study_at(1, options);
+  const auto [high_cell, high] = study_at(8, options);
+  ASSERT_EQ(low.finished.size(), 7u);
+  ASSERT_EQ(high.finished.size(), 7u);
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(low.finished[i].id, high.finished[i].id) << i;
+  EXPECT_NE(low.finished[6].id, high.finished[6].id);
+  // Each pays for the whole search.
+  for (const auto& [in, study] : {std::pair(low_cell, low), std::pair(high_cell, high)}) {
+    EXPECT_EQ(study.conclusion.composition.trials.size(), 7u);
+    double squares = 0;
+    for (const auto& trial : study.finished) {
+      const double sigma = trial.config.privacy.gradient_noise;
+      squares += static_cast<double>(trial.config.steps) / (sigma * sigma);
+    }
+    EXPECT_NEAR(std::sqrt(squares), accounting::gdp_mu(*in.epsilon, 1e-5).value(), 1e-9);
+  }
+  const double sigma = low.finished[0].config.privacy.gradient_noise;
+  EXPECT_NEAR(std::sqrt(static_cast<double>(low.finished[0].config.steps)) / sigma,
+              accounting::gdp_mu(0.1, 1e-5).value(), 1e-9);
+  // By shares, each searches anew.
+  EXPECT_NE(study_at(1, {}).second.finished[0].id, study_at(8, {}).second.finished[0].id);
+
+  const auto none_left = study_at(0.2, options).second.conclusion;
+  ASSERT_TRUE(none_left.failure);
+  EXPECT_EQ(none_left.failure->kind, "infeasible-epsilon");
+  const auto one = study_at(1, {{"sweep_epsilons", json::array{0.1}}}).second.conclusion;
+  ASSERT_TRUE(one.failure);
+  EXPECT_NE(one.failure->message.find("one epsilon for each of the 2 sweeps, not 1"), std::string::npos);
+  EXPECT_TRUE(study_at(1, {{"sweep_epsilons", json::array{0.1, 0.1}}}).second.conclusion.failure);
+}
+
 TEST(LinearScaling, SplitsOfRKeepWhatTheyFix) {
   for (const auto& trial : study_of({{"decompose", "fixed-t"}}).finished) EXPECT_EQ(trial.config.steps, 100);
   for (const auto& trial : study_of({{"decompose", "fixed-eta"}, {"eta_max", 0.4}}).finished) {

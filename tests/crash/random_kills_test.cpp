@@ -16,7 +16,7 @@ using ::testing::Not;
 
 int wanted_kills() {
   const char* text = std::getenv("HYFREEDP_KILLS");
-  return text != nullptr ? std::max(1, std::atoi(text)) : 6;
+  return text != nullptr ? std::max(1, std::atoi(text)) : 4;
 }
 
 // Searches, a private selection, probes, an average and evaluations on the way.

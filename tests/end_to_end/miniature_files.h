@@ -106,8 +106,9 @@ inline void write_two_classes(const std::filesystem::path& folder, int train, in
       const auto place = folder / part / std::to_string(label);
       std::filesystem::create_directories(place);
       for (int i = 0; i < count; ++i) {
-        const auto image =
-            "P6 24 20 255\n" + std::string(24 * 20 * 3, static_cast<char>(60 + 90 * label + first + i));
+        const auto image = "P6 24 20 255\n" +
+                           folder.filename().string().substr(0, 15).append(15, 'x').substr(0, 15) +
+                           std::string(24 * 20 * 3 - 15, static_cast<char>(60 + 90 * label + first + i));
         write_file_atomically((place / fmt::format("{}-{}.ppm", label, i)).string(), image).value();
       }
     }

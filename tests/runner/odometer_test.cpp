@@ -268,6 +268,22 @@ TEST(Odometer, FilesAreOneDatasetWhereTheyShareANameOrAMark) {
   EXPECT_EQ(steps_on(only(world), "private_train"), 60);
 }
 
+// What runs showed while a spec declared the data public has no noise, and no later declaration
+// takes it back.
+TEST(Odometer, DataThatWereDeclaredPublicHaveNoEpsilonOnceTheyArePrivate) {
+  World world;
+  auto config = any_config("image-folder");
+  const auto put = [&](const json::object& options) {
+    config.dataset.options = options;
+    ASSERT_TRUE(world.store().put_trial(record_of(config, {on("private_train", 1.0)}), {}, {}));
+  };
+  put({{"path", "mine"}, {"train", 1000}, {"public", true}});
+  EXPECT_FALSE(only(world).is_infinite()) << only(world).what_has_no_epsilon();
+  put({{"path", "mine"}, {"train", 1000}});
+  EXPECT_EQ(only(world).what_has_no_epsilon(), "1 run of specs that declared the data public");
+  EXPECT_FALSE(is_within(only(world), 1e6, 1e-5).value());
+}
+
 // What a second run on data that were read in another way does to a reading.
 class Divisions : public ::testing::Test {
  protected:

@@ -60,9 +60,9 @@ TEST(SpecRegress, NormsAreJournaledWhereAskedForAndResidualsOfPublicDataAlone) {
   const auto spec = load("", "synthetic, evaluate: {released_norms: true, noise_residual: true}");
   ASSERT_TRUE(spec) << spec.error().message;
   const auto base = plan(*spec).value().front().cell.base;
-  EXPECT_TRUE(base.evaluation.released_norms);
-  EXPECT_TRUE(base.evaluation.noise_residual);
-  EXPECT_FALSE(plan(*load("")).value().front().cell.base.evaluation.released_norms);
+  EXPECT_TRUE(base.evaluation.recorded.released_norms);
+  EXPECT_TRUE(base.evaluation.recorded.noise_residual);
+  EXPECT_FALSE(plan(*load("")).value().front().cell.base.evaluation.recorded.released_norms);
   const auto refused = load("", "fashion-mnist, evaluate: {noise_residual: true}");
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, AllOf(HasSubstr("evaluate.noise_residual"), HasSubstr("public data"),
@@ -75,8 +75,8 @@ TEST(SpecRegress, NightlyHasNormsAndMargins) {
   ASSERT_TRUE(spec) << spec.error().message;
   EXPECT_TRUE(spec->content.regress);
   for (const auto& study : plan(*spec).value()) {
-    EXPECT_TRUE(study.cell.base.evaluation.released_norms);
-    EXPECT_TRUE(study.cell.base.evaluation.noise_residual);
+    EXPECT_TRUE(study.cell.base.evaluation.recorded.released_norms);
+    EXPECT_TRUE(study.cell.base.evaluation.recorded.noise_residual);
   }
 }
 

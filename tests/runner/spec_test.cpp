@@ -307,7 +307,16 @@ TEST_F(SpecFile, ControlArmsSayWhatTheyKeep) {
 TEST_F(SpecFile, GradientNormsOfPublicDataReachTheTrial) {
   const auto spec = load(with_line(5, "  model: linear\n  evaluate: {gradient_norms: true}"));
   ASSERT_TRUE(spec) << spec.error().message;
-  EXPECT_TRUE(plan(*spec).value().front().cell.base.evaluation.gradient_norms);
+  EXPECT_TRUE(plan(*spec).value().front().cell.base.evaluation.recorded.gradient_norms);
+}
+
+TEST_F(SpecFile, ValuesThatAreRecordedReachTheTrialAndArePublicDatas) {
+  const auto spec = load(with_line(5,
+                                   "  model: linear\n  evaluate: {raw_losses: true, training_split: true, "
+                                   "distance: true, by_class: true}"));
+  ASSERT_TRUE(spec) << spec.error().message;
+  const auto& recorded = plan(*spec).value().front().cell.base.evaluation.recorded;
+  EXPECT_TRUE(recorded.raw_losses && recorded.training_split && recorded.distance && recorded.by_class);
 }
 
 TEST_F(SpecFile, QuotedScalarsAreText) {
@@ -479,6 +488,23 @@ INSTANTIATE_TEST_SUITE_P(
                 "  dataset: fashion-mnist\n  evaluate: {gradient_norms: true}",
                 5,
                 {"defaults.evaluate.gradient_norms", "public data", "fashion-mnist"}},
+        Mistake{"LossesOfPrivateData",
+                4,
+                "  dataset: fashion-mnist\n  evaluate: {raw_losses: true}",
+                5,
+                {"defaults.evaluate.raw_losses", "public data", "fashion-mnist"}},
+        Mistake{"TheTrainingSplitOfPrivateData",
+                4,
+                "  dataset: fashion-mnist\n  evaluate: {training_split: true}",
+                5,
+                {"defaults.evaluate.training_split", "public data", "fashion-mnist"}},
+        Mistake{"ClassesOfTokens",
+                18,
+                "    rows: default\n    dataset: synthetic-tokens\n    model: {name: gpt2, width: 32, depth: "
+                "2, heads: 4}\n"
+                "    evaluate: {by_class: true}",
+                21,
+                {"panels[0].evaluate.by_class", "one class each"}},
         Mistake{"OnlyInfWithoutArm",
                 14,
                 "  - {method: dp-hyper, epsilon: [inf]}",

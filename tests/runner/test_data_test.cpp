@@ -1,5 +1,5 @@
 // No record is both for training and for test: within a spec, and between the runs of a folder.
-#include "harness/runner/spec/test_data.h"
+#include "harness/runner/lineage/test_data.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -22,13 +22,17 @@ class TestData : public ::testing::Test {
  protected:
   TestData() {
     std::filesystem::create_directories(at(""));
-    std::string rows;
-    for (int i = 0; i < 200; ++i) rows += fmt::format("{},{},{}\n", i, i * i % 17, i % 2);
+    const auto rows_from = [](int first) {
+      std::string rows;
+      for (int i = first; i < first + 200; ++i) rows += fmt::format("{},{},{}\n", i, i * i % 17, i % 2);
+      return rows;
+    };
+    const auto rows = rows_from(0);
     write("people/train.csv", rows.substr(0, rows.find('\n', 900) + 1));
     write("people/test.csv", rows.substr(rows.find('\n', 900) + 1));
     write("all.csv", rows);
-    write("others.csv", "5,5,0\n" + rows);
-    write("more.csv", "6,6,1\n" + rows);
+    write("others.csv", rows_from(1000));
+    write("more.csv", rows_from(2000));
   }
   std::string at(const std::string& name) const { return world_.out().root + "/" + name; }
   void write(const std::string& name, const std::string& rows) const {
@@ -69,6 +73,23 @@ TEST_F(TestData, OfThePanelsOwnRecordsAreRefusedByNameAndByContent) {
                               "on table-file (people): the same data, by what the files contain")));
   EXPECT_THAT(refusal(panel("one", "all.csv", "people")), HasSubstr("the same data"));
   EXPECT_THAT(refusal(panel("one", "all.csv", "all.csv")), HasSubstr("the same data, by their name"));
+}
+
+// Two files that have some people in common; where rows are equal by chance, the spec says so.
+TEST_F(TestData, ThatHaveSomeRecordsInCommonAreRefusedUnlessTheSpecSaysTheyAreOthers) {
+  std::string next, columns = "y,x,label\n";
+  for (int i = 180; i < 400; ++i) next += fmt::format("{},{},{}\n", i, i * i % 17, i % 2);
+  write("next.csv", next);
+  for (int i = 100; i < 150; ++i) columns += fmt::format("{},{},{}\n", i * i % 17, i, i % 2);
+  write_file_atomically(at("turned.csv"), columns).value();
+  for (const char* test : {"next.csv", "turned.csv"}) {
+    EXPECT_THAT(refusal(panel("one", "all.csv", test)),
+                AllOf(HasSubstr("trains on table-file (all): the same data, by records in both"),
+                      HasSubstr("say `other_people: true`")));
+    auto said = panel("one", "all.csv", test);
+    said.replace(said.rfind(at(test)), at(test).size(), at(test) + ", other_people: true");
+    EXPECT_EQ(refusal(said), "");
+  }
 }
 
 TEST_F(TestData, OfAnotherPanelsRecordsAreRefused) {
@@ -116,7 +137,7 @@ TEST_F(TestData, OfTheRecordsOfAnEarlierRunAreRefusedAndTheOtherWayRound) {
 // The test split that belongs to the data is printed without noise like any other test set.
 TEST_F(TestData, ThatBelongToTheDataOfARunAreTrainedOnByNoOther) {
   std::string parts[3];
-  for (int i = 0; i < 180; ++i) parts[i / 60] += fmt::format("{},{},{}\n", i, i * i % 13, i % 2);
+  for (int i = 0; i < 180; ++i) parts[i / 60] += fmt::format("{},{},{}\n", i, i * i % 13 + 20, i % 2);
   for (const auto& [name, train] : {std::pair{"first", 0}, {"second", 1}}) {
     write(fmt::format("{}/train.csv", name), parts[train]);
     write(fmt::format("{}/test.csv", name), parts[train + 1]);

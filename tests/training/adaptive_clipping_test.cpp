@@ -120,7 +120,7 @@ mechanism::Journal journal_of(const trial::TrialConfig& config, const std::strin
 TEST(AdaptiveClipping, ARunFollowsItsReleasedFractions) {
   const TemporaryFolder folder;
   auto config = adaptive_config(60, false);  // 29 steps can raise the threshold 77-fold at most
-  config.evaluation.gradient_norms = true;
+  config.evaluation.recorded.gradient_norms = true;
   // weights hardly move, so norms stay
   config.controller = controller_named("constant", {{"lr", 1e-4}});
   const auto journal = journal_of(config, folder.file("a.jsonl"));
@@ -192,7 +192,7 @@ TEST(AdaptiveClipping, CountsAreBookedOnTheGradientsBatch) {
 TEST(GradientNorms, AreJournalledForPublicDataOnly) {
   const TemporaryFolder folder;
   auto config = small_config(3);
-  config.evaluation.gradient_norms = true;
+  config.evaluation.recorded.gradient_norms = true;
   const auto journal = journal_of(config, folder.file("a.jsonl"));
   for (const auto& step : journal.steps) {
     EXPECT_GE(step.scalars.at("norm_max"), step.scalars.at("norm_q50"));

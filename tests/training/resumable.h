@@ -105,8 +105,11 @@ inline std::vector<trial::TrialConfig> every_state() {
   configs.push_back(small_config());
   configs.back().privacy.asked.feature_mean = trial::FeatureMean{.norm = 2.5, .noise = 8};
   configs.push_back(probing_config(true));
-  configs.back().evaluation.released_norms = true;
-  configs.back().evaluation.noise_residual = true;
+  configs.back().evaluation.recorded.released_norms = true;
+  configs.back().evaluation.recorded.noise_residual = true;
+  configs.back().evaluation.recorded.raw_losses = true;
+  configs.back().evaluation.recorded.training_split = true;
+  configs.back().evaluation.recorded.distance = true;
   configs.push_back(small_config());
   configs.back().optimizer = optimizer_named("sgd", {{"momentum", 0.9}, {"free_step", true}});
   configs.push_back(small_config());

@@ -2,6 +2,7 @@
 // the sensitivity says at most, for every model of the registry (and with it every kind of layer),
 // every clipping, grouping, precision and number of copies. The length is taken in float64 of the
 // numbers that the noise is added to; nothing is allowed above S.
+#include <cstdlib>
 #include <gtest/gtest.h>
 
 #include "harness/models/model.h"
@@ -22,6 +23,8 @@ using trial::GroupShares;
 
 const random::Key kKey = random::key_from_seed("tests of single releases");
 constexpr std::int64_t kRows = 6;
+// Whose sum is made in float64, too; with HYFREEDP_SLOW all of them.
+const std::int64_t kWideRows = std::getenv("HYFREEDP_SLOW") == nullptr ? 1 : kRows;
 
 enum class Arithmetic { float64, float32, bf16, tf32 };
 constexpr std::array<const char*, 4> kArithmeticNames = {"float64", "float32", "bf16", "tf32"};
@@ -110,6 +113,7 @@ TEST_P(SingleRelease, IsWithinTheSensitivity) {
         double longest = 0;
         for (std::int64_t row = 0; row < kRows; ++row) {
           longest = std::max(longest, one.length_of(plan, row));
+          if (row >= kWideRows) continue;
           EXPECT_LE(one.length_of(plan, row, true), plan.sensitivity()) << facts.name << " wide sum";
         }
         EXPECT_LE(longest, plan.sensitivity()) << facts.name << ", " << copies << " copies, exceeds it by "

@@ -11,8 +11,8 @@ namespace hyfreedp::training {
 namespace {
 
 trial::TrialConfig with_norms(trial::TrialConfig config) {
-  config.evaluation.released_norms = true;
-  config.evaluation.noise_residual = true;
+  config.evaluation.recorded.released_norms = true;
+  config.evaluation.recorded.noise_residual = true;
   return config;
 }
 
@@ -76,7 +76,7 @@ TEST(StepNorms, OfPrivateDataAreThoseOfPrivateRunsAlone) {
   for (const bool is_private : {true, false}) {
     for (const char* dataset : {"synthetic", "fashion-mnist"}) {
       auto config = is_private ? small_config() : exact_config();
-      config.evaluation.released_norms = true;
+      config.evaluation.recorded.released_norms = true;
       config.dataset.name = dataset;
       StepNorms norms(config, {{.name = "weight", .offset = 0, .size = 2}});
       const bool written = is_private || std::string(dataset) == "synthetic";
@@ -94,7 +94,7 @@ TEST(StepNorms, OfPrivateDataAreThoseOfPrivateRunsAlone) {
 
 TEST(StepNorms, ResidualsOfPrivateDataAreRefused) {
   auto config = small_config();
-  config.evaluation.noise_residual = true;
+  config.evaluation.recorded.noise_residual = true;
   config.dataset = {"fashion-mnist", {{"features", "hog"}}};
   const auto refused = set_up(config, data_of(small_config()));
   ASSERT_FALSE(refused);

@@ -103,7 +103,7 @@ TEST(Streams, EveryReleaseHasTheNoiseOfItsOwnAddress) {
     config.privacy.clipping_constant = 0.5;
     config.privacy.adaptive = trial::AdaptiveThreshold{.quantile = 0.5, .rate = 0.3, .count_noise = 6};
     config.privacy.probe->batch_size = 40;  // the divisor of losses is not the gradient's
-    config.evaluation.released_norms = !in_one_pass;
+    config.evaluation.recorded.released_norms = !in_one_pass;
     for (const std::int64_t attempt : {0, 1}) expect_noise_alone(config, attempt);
   }
 }
@@ -250,7 +250,7 @@ TEST(Streams, ARestartForgetsTheAttemptBefore) {
   auto centred = small_config();
   centred.privacy.asked.feature_mean = trial::FeatureMean{.norm = 2.5, .noise = 8};
   auto normed = small_config();
-  normed.evaluation.released_norms = true;
+  normed.evaluation.recorded.released_norms = true;
   for (const auto& config : {adaptive, averaged, centred, normed, probing_config(false)}) {
     SCOPED_TRACE(canonical_json(config.to_json()));
     const auto hashes = hashes_of(journal_of(config, 0));

@@ -380,9 +380,9 @@ TEST(PrivacyPlan, FieldsOfOtherClippingsAreWrittenOnlyWithThem) {
   EXPECT_FALSE(PrivacyPlan::from_json(wrong, "test"));
   auto config = private_config();
   const auto id = config.id();
-  config.evaluation.gradient_norms = true;
+  config.evaluation.recorded.gradient_norms = true;
   EXPECT_NE(config.id(), id);
-  EXPECT_TRUE(TrialConfig::from_json(config.to_json(), "test")->evaluation.gradient_norms);
+  EXPECT_TRUE(TrialConfig::from_json(config.to_json(), "test")->evaluation.recorded.gradient_norms);
 }
 
 TEST(PrivacyPlan, SurvivesJson) {

@@ -85,15 +85,6 @@ struct Line {
 
 std::string text_of(const std::set<std::string>& names) { return join({names.begin(), names.end()}, ", "); }
 
-std::string what_has_no_epsilon(const Spending& spending) {
-  std::vector<std::string> parts;
-  if (spending.non_private_runs > 0) parts.push_back(counted(spending.non_private_runs, "non-private run"));
-  if (spending.oracle_scores > 0) {
-    parts.push_back(counted(spending.oracle_scores, "un-noised score") + " (oracle)");
-  }
-  return join(parts, " and ");
-}
-
 std::string epsilon_and_delta(const Line& line) {
   return fmt::format("{}ε {} at δ {}{}", line.is_incomplete ? "at least " : "",
                      results::epsilon_text(line.reading.total.epsilon), short_number(line.delta),
@@ -104,7 +95,7 @@ std::vector<std::string> remarks(const Line& line) {
   const auto& spending = *line.spending;
   std::vector<std::string> notes;
   if (spending.is_infinite()) {
-    notes.push_back("epsilon infinite: " + what_has_no_epsilon(spending) +
+    notes.push_back("epsilon infinite: " + spending.what_has_no_epsilon() +
                     " are on this data; the ε above is of the private part alone");
   }
   if (spending.reproducible_noise) {
@@ -141,12 +132,14 @@ std::vector<std::string> remarks(const Line& line) {
         "whether this is the same data as " + text_of(line.may_be) +
         " is not known: marks of the files or of their records are missing, because they were not "
         "here when a spec was read, because an earlier version ran it, or because the secret of the "
-        "marks is lost or another user's; the ε above is a lower bound");
+        "marks is lost or another user's; or they have equal records, of which a spec says "
+        "(`other_people: true`) that they are other people's; the ε above is a lower bound if they are "
+        "the same");
   }
   if (!line.others.empty()) {
     notes.push_back("this data is taken to be about other people than " + text_of(line.others) +
-                    ", since no file and no whole set of records is in both, in whatever order; somebody "
-                    "who is in several has spent on each of them");
+                    ", since they have no file in common and at most a few records; somebody who is in "
+                    "several has spent on each of them");
   }
   return notes;
 }
@@ -184,7 +177,7 @@ void print_line(const Line& line, std::ostream& out) {
   if (!spending.tables.empty()) text += "table " + tables_text(spending) + "; ";
   text += "this data so far: " + epsilon_and_delta(line);
   if (spending.is_infinite()) {
-    text += ", without " + what_has_no_epsilon(spending) + ", with which it is infinite";
+    text += ", without " + spending.what_has_no_epsilon() + ", with which it is infinite";
   }
   if (spending.has_unknown_selection) text += ", runs of unknown private selections left out";
   if (spending.is_unmatched()) text += ", since runs divided the data in ways that cannot be matched";
@@ -227,6 +220,7 @@ json::object to_json(const Line& line, bool confidential) {
   object["selections"] = spending.selections;
   object["non_private_runs"] = spending.non_private_runs;
   object["oracle_scores"] = spending.oracle_scores;
+  object["public_runs"] = spending.public_runs;
   object["reproducible_noise"] = spending.reproducible_noise;
   object["complete"] = !line.is_incomplete;
   object["notes"] = std::move(notes);

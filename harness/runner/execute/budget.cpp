@@ -21,11 +21,6 @@ Result<double> private_epsilon(const Spending* spending, double delta) {
   return reading->total.epsilon;
 }
 
-std::string what_has_none(const Spending& spending) {
-  return counted(spending.non_private_runs, "non-private run") + " and " +
-         counted(spending.oracle_scores, "un-noised score");
-}
-
 }  // namespace
 
 bool is_reserved_as_selection(const baselines::Baseline& baseline) {
@@ -168,7 +163,7 @@ Result<void> Budget::check(const Odometer& wanted, const std::set<std::string>& 
       const bool is_past = before != nullptr && before->is_infinite();
       return error(fmt::format(
           "{}, and {} {} there, for which no ε holds. Use {}.", limit,
-          what_has_none(is_past ? *before : *after), is_past ? "are already" : "would be",
+          (is_past ? *before : *after).what_has_no_epsilon(), is_past ? "are already" : "would be",
           is_past ? "another --out DIR if the data are not the same people's, or no --cap"
                   : "a spec without non-private and oracle rows, which cannot run under a cap, or no --cap"));
     }

@@ -124,7 +124,8 @@ Result<json::object> export_cell(const results::Store& store, const std::string&
   const auto* row = panel != nullptr ? find_row(*panel, place->row->id) : nullptr;
   if (row == nullptr) return error("the resolved spec of " + spec + " has no row " + place->row->id + ".");
   const auto& settings = place->panel->table;
-  if (settings.metric != spec::Metric::accuracy && settings.metric != spec::Metric::loss) {
+  const auto& facts = results::metric_facts(settings.metric);
+  if (facts.recorded.empty()) {
     return error(fmt::format("the cells of {} show {}, which follows from nothing that a file could hold.",
                              spec, name_of(settings.metric)));
   }
@@ -143,7 +144,7 @@ Result<json::object> export_cell(const results::Store& store, const std::string&
                     {"metric",
                      {{"name", name_of(settings.metric)},
                       {"split", "test"},
-                      {"unit", settings.metric == spec::Metric::loss ? "" : "percent"},
+                      {"unit", facts.unit == "%" ? "percent" : facts.unit},
                       {"checkpoints", settings.last_checkpoints}}},
                     {"neighbouring", "add-remove"},
                     {"delta", number(place->panel->delta)},

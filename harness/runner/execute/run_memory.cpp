@@ -142,7 +142,7 @@ Result<TableBytes> all_table_bytes(const trial::TrialConfig& config, double numb
 double vector_bytes(const trial::TrialConfig& config, double number) {
   double count = 2 + optimizers::kMostStateVectors;  // the released mean and the direction
   if (config.training.average != trial::Average::none) ++count;
-  if (config.evaluation.released_norms || config.evaluation.noise_residual) count += 2;
+  if (config.evaluation.recorded.released_norms || config.evaluation.recorded.noise_residual) count += 2;
   return count * number + kDouble;  // the clipped sum, or the sum of several microbatches
 }
 

@@ -381,6 +381,9 @@ class Composer {
       odometer_.tested.emplace(canonical_json(as_json(test)), test_set_of(test));
     }
     if (!run.config.privacy.is_private) ++spending.non_private_runs;
+    if (datasets::training_split_is_public(run.config.dataset.name, run.config.dataset.options)) {
+      ++spending.public_runs;
+    }
     if (run.has_validated) spending.oracle_scores += oracle_scores_of(run.config.evaluation);
     if (run.executed.empty()) return;
     if (run.config.noise_seed) spending.reproducible_noise = true;

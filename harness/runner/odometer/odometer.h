@@ -77,6 +77,8 @@ struct Spending {
   std::int64_t non_private_runs = 0;
   // un-noised validation or training accuracies that were handed to a method
   std::int64_t oracle_scores = 0;
+  // of specs that declared the data public: what they show is not noised
+  std::int64_t public_runs = 0;
   bool reproducible_noise = false;
   bool has_unknown_selection = false;    // runs that were left out
   bool was_tested_on = false;            // test records of a run of other data may be of it
@@ -89,7 +91,9 @@ struct Spending {
   bool is_unmatched() const { return data.divisions.size() > 1; }
   // Something that may have been released is in no reading of this data.
   bool is_lower_bound() const { return has_unknown_selection || is_unmatched() || was_tested_on; }
-  bool is_infinite() const { return non_private_runs > 0 || oracle_scores > 0; }
+  bool is_infinite() const { return !what_has_no_epsilon().empty(); }
+  // "2 non-private runs and 1 un-noised score (oracle)"; empty where all has an ε.
+  std::string what_has_no_epsilon() const;
   // Adds the most that a run of `config` will release.
   void plan(const trial::TrialConfig& config);
   void add_selection(const accounting::Selection& selection);

@@ -197,6 +197,9 @@ Result<void> enter_spec(results::Store& store, const OutFolder& out, Spec& spec,
   const auto recorded = store.spec(record.name);
   if (!recorded) return recorded.error();
   if (auto known = record_data(store, spec.content); !known) return known;
+  if (*recorded && (**recorded).hash != record.hash) {
+    if (auto left = leave_release_record(store, out, record.name); !left) return left;
+  }
   if (!*recorded || (**recorded).hash == record.hash || replace || fresh) {
     return store.put_spec(record, replace || fresh);
   }

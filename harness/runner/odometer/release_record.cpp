@@ -366,8 +366,12 @@ Result<std::vector<ReleaseRecord>> read_release_records(const OutFolder& out, co
   return records;
 }
 
-Result<void> write_release_record(const results::Store& store, const OutFolder& out, const std::string& spec,
-                                  bool complete) {
+namespace {
+
+// `is_left`: another spec takes its place, and nothing of it is continued. Whether an open private
+// selection has begun is told by journals and keys alone, so it counts as if it had.
+Result<void> write_record(const results::Store& store, const OutFolder& out, const std::string& spec,
+                          bool complete, bool is_left) {
   auto records = read_release_records(out, spec);
   if (!records) return records.error();
   const auto known = store.spec(spec);
@@ -387,6 +391,10 @@ Result<void> write_release_record(const results::Store& store, const OutFolder& 
   for (const auto& study : *studies) {
     auto recorded = record_of(store, out, study);
     if (!recorded) return recorded.error();
+    auto& composition = recorded->study.composition;
+    if (is_left && !results::is_answered(study) && string_or(composition, "rule", "") == "selection") {
+      composition[kBookedAhead] = true;
+    }
     record.studies.push_back(std::move(*recorded));
   }
   if (!records->empty() && records->back().spec.hash == record.spec.hash) records->pop_back();
@@ -394,8 +402,9 @@ Result<void> write_release_record(const results::Store& store, const OutFolder& 
   return write_all(out, spec, *records);
 }
 
-Result<void> update_release_record(const results::Store& store, const OutFolder& out,
-                                   const std::string& spec) {
+// Nothing for a seeded spec. It says nothing new of draws.
+Result<void> update_record(const results::Store& store, const OutFolder& out, const std::string& spec,
+                           bool is_left) {
   const auto known = store.spec(spec);
   if (!known) return known.error();
   if (!*known) return error("the database has no spec '" + spec + "'.");
@@ -409,7 +418,24 @@ Result<void> update_release_record(const results::Store& store, const OutFolder&
   const auto studies = store.studies(spec);
   if (!studies) return studies.error();
   const bool all_answered = std::ranges::all_of(*studies, results::is_answered);
-  return write_release_record(store, out, spec, was_complete && all_answered);
+  return write_record(store, out, spec, was_complete && all_answered, is_left);
+}
+
+}  // namespace
+
+Result<void> write_release_record(const results::Store& store, const OutFolder& out, const std::string& spec,
+                                  bool complete) {
+  return write_record(store, out, spec, complete, false);
+}
+
+Result<void> update_release_record(const results::Store& store, const OutFolder& out,
+                                   const std::string& spec) {
+  return update_record(store, out, spec, false);
+}
+
+Result<void> leave_release_record(const results::Store& store, const OutFolder& out,
+                                  const std::string& spec) {
+  return update_record(store, out, spec, true);
 }
 
 Result<bool> has_lost_its_draws(const OutFolder& out, const std::string& spec, const std::string& hash) {

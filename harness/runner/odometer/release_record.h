@@ -80,6 +80,11 @@ Result<void> write_release_record(const results::Store& store, const OutFolder& 
 Result<void> update_release_record(const results::Store& store, const OutFolder& out,
                                    const std::string& spec);
 
+// The same before another spec or version takes its place, while it may be open: what its runs have
+// cost by then is in the database, the journals and the keys alone, and its private selections that
+// are open count as begun. To be called before the other one is put into the database.
+Result<void> leave_release_record(const results::Store& store, const OutFolder& out, const std::string& spec);
+
 // Whether the spec of that name and hash was begun under a key of draws that is not there any more,
 // and has no answer for every row. Another spec may have had the name since, and deleted the key.
 Result<bool> has_lost_its_draws(const OutFolder& out, const std::string& spec, const std::string& hash);

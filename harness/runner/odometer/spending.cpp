@@ -56,8 +56,19 @@ void Spending::plan(const trial::TrialConfig& config) {
   add(mechanism::events(config));
   ++runs;
   if (!config.privacy.is_private) ++non_private_runs;
+  if (datasets::training_split_is_public(config.dataset.name, config.dataset.options)) ++public_runs;
   oracle_scores += oracle_scores_of(config.evaluation);
   if (config.noise_seed) reproducible_noise = true;
+}
+
+std::string Spending::what_has_no_epsilon() const {
+  std::vector<std::string> parts;
+  if (non_private_runs > 0) parts.push_back(counted(non_private_runs, "non-private run"));
+  if (oracle_scores > 0) parts.push_back(counted(oracle_scores, "un-noised score") + " (oracle)");
+  if (public_runs > 0 && !is_public) {
+    parts.push_back(counted(public_runs, "run") + " of specs that declared the data public");
+  }
+  return join(parts, " and ");
 }
 
 std::string Spending::title() const { return join({data.names.begin(), data.names.end()}, " = "); }
@@ -74,6 +85,7 @@ void Spending::add(const Spending& other) {
   selections += other.selections;
   non_private_runs += other.non_private_runs;
   oracle_scores += other.oracle_scores;
+  public_runs += other.public_runs;
   reproducible_noise = reproducible_noise || other.reproducible_noise;
   has_unknown_selection = has_unknown_selection || other.has_unknown_selection;
   was_tested_on = was_tested_on || other.was_tested_on;

@@ -67,9 +67,7 @@ trial::TrialConfig row_base(const spec::Spec& spec, const spec::Panel& panel, co
   base.controller = default_controller();
   base.privacy = shared_privacy(panel, row);
   base.evaluation.every = panel.evaluate.every;
-  base.evaluation.gradient_norms = panel.evaluate.gradient_norms;
-  base.evaluation.released_norms = panel.evaluate.released_norms;
-  base.evaluation.noise_residual = panel.evaluate.noise_residual;
+  base.evaluation.recorded = panel.evaluate.recorded;
   base.training = row.training.value_or(panel.train.training);
   base.steps = row.steps;
   base.noise_seed = spec.noise_seed;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "harness/base/text.h"
+#include "harness/runner/lineage/test_data.h"
 #include "harness/runner/spec/plan.h"
 #include "harness/runner/spec/spec_document.h"
 #include "harness/runner/spec/spec_figures.h"
@@ -17,7 +18,6 @@
 #include "harness/runner/spec/spec_settings.h"
 #include "harness/runner/spec/spec_sources.h"
 #include "harness/runner/spec/spec_table.h"
-#include "harness/runner/spec/test_data.h"
 
 namespace hyfreedp::runner {
 namespace {

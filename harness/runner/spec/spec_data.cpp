@@ -12,9 +12,9 @@
 #include "harness/models/facts/facts.h"
 #include "harness/models/facts/presets.h"
 #include "harness/models/facts/weights_fit.h"
+#include "harness/runner/lineage/test_data.h"
 #include "harness/runner/spec/spec_examples.h"
 #include "harness/runner/spec/spec_named.h"
-#include "harness/runner/spec/test_data.h"
 
 namespace hyfreedp::runner {
 namespace {

@@ -17,7 +17,21 @@ const std::vector<OptionSpec>& evaluate_options() {
        {.name = "released_norms",
         .help = "norms of each released gradient and of each change of the weights, for hyfreedp regress"},
        {.name = "noise_residual",
-        .help = "the noise's own squared norm, for hyfreedp regress; datasets of public data only"}});
+        .help = "the noise's own squared norm, for hyfreedp regress; datasets of public data only"},
+       {.name = "by_class",
+        .help =
+            "of test data also the mean accuracy over classes and the area under the ROC curve, for classes "
+            "of unequal sizes; `table: {metric: macro-accuracy}` or `auc` shows them"},
+       {.name = "raw_losses",
+        .help = "a probe's losses before clipping and before noise beside the released ones, for the figure "
+                "probe-fit; datasets of public data only"},
+       {.name = "training_split",
+        .help =
+            "loss and accuracy of the training split, too, whenever the test split is evaluated; datasets of "
+            "public data only"},
+       {.name = "distance",
+        .help =
+            "the distance of the weights from the initial ones before each step, as the scalar `distance`"}});
   return table;
 }
 
@@ -32,7 +46,14 @@ std::vector<std::string> evaluate_keys() {
 std::optional<spec::Evaluate> read_evaluate(const Layers& evaluate, const std::optional<spec::Named>& dataset,
                                             Problems& problems) {
   const auto read = read_options<spec::Evaluate>(evaluate_options(), evaluate, problems);
-  if (!read || !dataset || datasets::training_split_is_public(dataset->name, dataset->options)) return read;
+  if (!read || !dataset) return read;
+  if (const auto facts = datasets::find_dataset(dataset->name); read->recorded.by_class && facts) {
+    if (datasets::sizes(**facts, dataset->options).labels != datasets::LabelKind::classes) {
+      problems.add(evaluate.find("by_class")
+                       ->wrong("is for samples with one class each; " + dataset->name + " has none", ""));
+    }
+  }
+  if (datasets::training_split_is_public(dataset->name, dataset->options)) return read;
   const auto refuse = [&](bool asked, const char* key, const char* shown) {
     if (!asked) return;
     problems.add(evaluate.find(key)->wrong(
@@ -40,8 +61,10 @@ std::optional<spec::Evaluate> read_evaluate(const Layers& evaluate, const std::o
                     dataset->name),
         ""));
   };
-  refuse(read->gradient_norms, "gradient_norms", "raw norms");
-  refuse(read->noise_residual, "noise_residual", "what the noise hides");
+  refuse(read->recorded.gradient_norms, "gradient_norms", "raw norms");
+  refuse(read->recorded.noise_residual, "noise_residual", "what the noise hides");
+  refuse(read->recorded.raw_losses, "raw_losses", "losses without noise");
+  refuse(read->recorded.training_split, "training_split", "loss and accuracy without noise");
   return read;
 }
 

@@ -1,4 +1,4 @@
-#include "harness/runner/spec/test_data.h"
+#include "harness/runner/lineage/test_data.h"
 
 #include "datasets/same_data.h"
 
