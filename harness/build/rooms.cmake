@@ -94,18 +94,17 @@ function(hyfreedp_use_torch TARGET)
   hyfreedp_reuse(${TARGET} ${kind})
 endfunction()
 
-# hyfreedp_test(NAME [TORCH] [DEVICE] [ALONE] [WAITS] [SHARDS n] [DEPENDS targets...]
-# [REFERENCE SUITE...] [LABELS ...] [TIMEOUT s])
+# hyfreedp_test(NAME [TORCH] [DEVICE] [ALONE] [SHARDS n] [DEPENDS targets...] [REFERENCE SUITE...]
+# [LABELS ...] [TIMEOUT s])
 #   one executable test_NAME of every *_test.cpp in tests/NAME, and one ctest entry of that name; with
 #   SHARDS n entries NAME_1 to NAME_n instead, each with its part of the tests (GoogleTest's
 #   sharding), so that they use several cores.
 #   REFERENCE: each suite S (a gtest suite named ReferenceS...) gets an entry reference_s with the
 #   label `reference`. DEVICE: suites named Device... need a GPU and get the entry gpu_NAME with the
 #   label `gpu`. ALONE: suites named Alone... measure time and get the entry NAME_alone, beside which
-#   no other runs. WAITS: the entries wait for processes and clocks half of the time. tests/run lets four
-#   entries run at once on two cores, of which two at most do not wait (two locks for these).
+#   no other runs.
 function(hyfreedp_test NAME)
-  cmake_parse_arguments(TEST "TORCH;DEVICE;ALONE;WAITS" "TIMEOUT;SHARDS" "DEPENDS;REFERENCE;LABELS" ${ARGN})
+  cmake_parse_arguments(TEST "TORCH;DEVICE;ALONE" "TIMEOUT;SHARDS" "DEPENDS;REFERENCE;LABELS" ${ARGN})
   if(TEST_TORCH AND NOT HYFREEDP_TORCH)
     return()
   endif()
@@ -149,12 +148,6 @@ function(hyfreedp_test NAME)
     add_test(NAME ${entry} COMMAND test_${NAME} --gtest_filter=-Reference*:Device*:Alone* --gtest_brief=1)
     set_tests_properties(${entry} PROPERTIES TIMEOUT ${TEST_TIMEOUT} LABELS "${TEST_LABELS}"
       ENVIRONMENT "${environment}" SKIP_REGULAR_EXPRESSION "SKIPPED SUITE")
-    if(NOT TEST_WAITS)
-      get_property(computing GLOBAL PROPERTY HYFREEDP_COMPUTING_TESTS)
-      math(EXPR computing "(0${computing} + 1) % 2")
-      set_property(GLOBAL PROPERTY HYFREEDP_COMPUTING_TESTS ${computing})
-      set_tests_properties(${entry} PROPERTIES RESOURCE_LOCK computing_${computing})
-    endif()
   endforeach()
   if(TEST_ALONE)
     add_test(NAME ${NAME}_alone COMMAND test_${NAME} --gtest_filter=Alone* --gtest_brief=1)
