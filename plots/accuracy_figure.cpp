@@ -255,7 +255,7 @@ std::optional<Figure> accuracy_figure(const TableModel& table, const RowStyles& 
     const double bottom = figure.height - static_cast<double>(line) * cell_height + kBottomMargin;
     add_panel(figure, *panels[i], styles, left, bottom, look);
     if (i % per_row == 0) {
-      auto label = fmt::format("{} ({})", look.metric, look.unit);
+      auto label = look.unit.empty() ? look.metric : fmt::format("{} ({})", look.metric, look.unit);
       label[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(label[0])));
       label = look.look.y_label.value_or(label);
       figure.texts.push_back({18, bottom + look.box_height / 2, label, Text::Align::centre, false, true});

@@ -38,17 +38,21 @@ TableModel shown_of(const Source& source, const results::FigureRequest& request)
   return shown;
 }
 
-// Replaces accuracies by the reported runs' last test losses.
-Result<void> put_losses(const Source& source, const results::FigureRequest& request, TableModel& shown) {
-  const auto list = runs_of(source, request, Which::reported, "loss");
+// Replaces accuracies by the reported runs' last test losses, or by a setting of theirs.
+Result<void> put_others(const Source& source, const results::FigureRequest& request,
+                        const std::string& of_setting, TableModel& shown) {
+  const auto list = runs_of(source, request, Which::reported, of_setting.empty() ? "loss" : "");
   if (!list) return list.error();
-  std::map<std::tuple<std::string, std::string, std::optional<double>>, std::vector<double>> losses;
-  for (const auto& run : list->runs) losses[{run.panel, run.row, run.epsilon}].push_back(run.last());
+  std::map<std::tuple<std::string, std::string, std::optional<double>>, std::vector<double>> others;
+  for (const auto& run : list->runs) {
+    const auto value = of_setting.empty() ? std::optional(run.last()) : setting(run, of_setting);
+    if (value) others[{run.panel, run.row, run.epsilon}].push_back(*value);
+  }
   for (auto& panel : shown.panels) {
     for (auto& row : panel.rows) {
       for (auto& cell : row.cells) {
-        const auto found = losses.find({panel.id, row.id, cell.epsilon_target});
-        if (found == losses.end()) {
+        const auto found = others.find({panel.id, row.id, cell.epsilon_target});
+        if (found == others.end()) {
           cell.kind = CellModel::Kind::open;
           continue;
         }
@@ -66,9 +70,15 @@ Result<void> put_losses(const Source& source, const results::FigureRequest& requ
 Result<Outcome> accuracy_kind(const Source& source, const results::FigureRequest& request) {
   auto shown = shown_of(source, request);
   AccuracyLook look;
-  if (string_or(request.options, "metric", "") == "loss") {
+  const auto of_setting = string_or(request.options, "setting", "");
+  if (!of_setting.empty()) {
+    const auto label = setting_label(of_setting);
+    look = {.name = {}, .title = label + " of the reported runs against ε", .metric = label, .unit = ""};
+  } else if (string_or(request.options, "metric", "") == "loss") {
     look = {.name = {}, .title = "Test loss against ε", .metric = "Test loss", .unit = "nats"};
-    if (auto put = put_losses(source, request, shown); !put) return put.error();
+  }
+  if (look.unit != "%") {
+    if (auto put = put_others(source, request, of_setting, shown); !put) return put.error();
   }
   look.name = request.name;
   look.look = request.look;

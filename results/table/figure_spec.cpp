@@ -20,7 +20,10 @@ std::vector<FigureKind> make_kinds() {
        "One box for each panel and one line for each row: mean over seeds with bars of one sample standard "
        "deviation; the non-private column stands apart.",
        false,
-       {metric()}},
+       {metric(),
+        text_option("setting", "",
+                    "in place of the metric a setting of the reported runs, or a product of settings "
+                    "('rate * steps')")}},
       {"curves",
        "Curves over steps",
        "Stored scalars and test metrics of the reported runs over steps: median over seeds, with a band. One "

@@ -436,6 +436,18 @@ TEST_F(Kinds, AccuracyOfTheLossShowsTheRowsItNames) {
   EXPECT_EQ(drawn.legend.size(), 2u);
 }
 
+TEST_F(Kinds, AccuracyMayShowASettingOfTheReportedRuns) {
+  const auto drawn = figure({{"kind", "accuracy"},
+                             {"name", "steps-epsilon"},
+                             {"rows", {"free"}},
+                             {"options", {{"setting", "steps * sample_rate"}}}});
+  ASSERT_EQ(drawn.boxes.size(), 1u);
+  ASSERT_EQ(drawn.boxes[0].lines.size(), 1u);
+  for (const auto& point : drawn.boxes[0].lines[0].points) EXPECT_NEAR(point.y, 60 * 0.05, 1e-9);
+  const auto has_label = [](const auto& text) { return text.text == "steps * sample_rate"; };
+  EXPECT_TRUE(std::ranges::any_of(drawn.texts, has_label));
+}
+
 TEST(SpecFigures, AreThoseThatTheSpecListsAndTheRestIsNamed) {
   auto store = *results::Store::in_memory();
   const json::array figures{
