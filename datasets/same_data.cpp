@@ -53,6 +53,18 @@ std::string division_of(const Facts& facts, const json::object& options, const s
   return join(parts, "; ");
 }
 
+// Ends the secret of own files whose single records are marked, too.
+constexpr std::string_view kWithRecords = " records";
+
+// The one secret of all marks; empty where there is none, or are several.
+std::string only_secret(const TrainedData& data, bool with_records) {
+  if (data.secrets.size() != 1) return "";
+  auto secret = *data.secrets.begin();
+  const bool has_records = secret.ends_with(kWithRecords);
+  if (with_records) return has_records ? secret : "";
+  return has_records ? secret.substr(0, secret.size() - kWithRecords.size()) : secret;
+}
+
 template <class T>
 void add(const std::set<T>& some, std::set<T>& to) {
   to.insert(some.begin(), some.end());
@@ -105,6 +117,7 @@ DataIdentity identity_of(const std::string& dataset, const json::object& options
   add(content.common_train, others ? identity.alike : identity.common);
   add(content.common_test, others ? identity.alike : identity.test_common);
   identity.secret = content.secret;
+  if (!identity.secret.empty() && has_marked_records(mark)) identity.secret += kWithRecords;
   return identity;
 }
 
@@ -146,9 +159,19 @@ bool may_be_same(const TrainedData& one, const TrainedData& other) {
   // Published data are told apart by their names.
   if (!one.kinds.contains(DataKind::own) && !other.kinds.contains(DataKind::own)) return false;
   if (shares_any(one.alike, other.marks) || shares_any(other.alike, one.marks)) return true;
-  const bool are_under_one_secret =
-      one.secrets == other.secrets && one.secrets.size() == 1 && !one.secrets.begin()->empty();
-  return !are_under_one_secret;
+  // Published sets have no marks of single records.
+  const bool both_own = one.kinds.contains(DataKind::own) && other.kinds.contains(DataKind::own);
+  const auto secret = only_secret(one, both_own);
+  return secret.empty() || secret != only_secret(other, both_own);
+}
+
+bool is_said_to_be_others(const DataIdentity& test, const TrainedData& trained) {
+  return shares_any(test.alike, trained.marks) || shares_any(trained.alike, test.test_marks);
+}
+
+bool supersedes(const DataIdentity& newer, const DataIdentity& older) {
+  return newer.secret == older.secret + std::string(kWithRecords) && newer.name == older.name &&
+         newer.division == older.division && std::ranges::includes(newer.marks, older.marks);
 }
 
 bool chooses_records(const std::string& option) {

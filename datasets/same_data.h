@@ -75,6 +75,12 @@ struct TrainedData {
 // Whether data that share neither name nor mark may be the same data all the same: marks that would
 // show it are missing, or are of two users, or a spec says that equal records are of other people.
 bool may_be_same(const TrainedData& one, const TrainedData& other);
+// Whether the test records of `test` equal some that were trained on, and a spec says that they are
+// other people's.
+bool is_said_to_be_others(const DataIdentity& test, const TrainedData& trained);
+// Whether an identity says all that an older one of the same files says, which had no marks of
+// single records.
+bool supersedes(const DataIdentity& newer, const DataIdentity& older);
 // Whether the test split of `test` may have records that were trained on. It has none where it is
 // other data, or the test split that its publisher set aside from what was trained on.
 bool may_share_records(const DataIdentity& test, const TrainedData& trained);

@@ -257,7 +257,7 @@ Result<json::object> TableFile::complete(json::object options, Notes& /*notes*/)
   options["test"] = (*splits)[2].rows.size();
   auto marked = with_checksum(std::move(options), *path);
   if (!marked) return marked;
-  if (auto kept = keep_content(*marked, table->train, table->test); !kept) return kept.error();
+  if (auto kept = keep_content(*marked, labels_of(*marked), table->train, table->test); !kept) return kept.error();
   return marked;
 }
 

@@ -1,10 +1,14 @@
 #include "datasets/own/content_marks.h"
 
 #include <algorithm>
+#include <charconv>
+#include <fcntl.h>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <string_view>
+#include <sys/file.h>
+#include <unistd.h>
 #include <utility>
 
 #include "datasets/own/own_files.h"
@@ -55,7 +59,8 @@ class Reader {
     if (single_) single_->add(record, is_test);
   }
 
-  void add_rows(const NumberTable& table, bool is_test) {
+  // `classes`: each one's number, where it is one.
+  void add_rows(const NumberTable& table, const std::vector<std::optional<float>>& classes, bool is_test) {
     const auto rows = table.labels.size();
     if (rows == 0) return;
     const auto columns = table.features.size() / rows;
@@ -65,7 +70,8 @@ class Reader {
       for (std::size_t j = 0; j < columns; ++j) row[j] = table.features[i * columns + j] + 0.0F;
       (is_test ? test_ : train_)
           .push_back(sha256_hex({reinterpret_cast<const char*>(row.data()), columns * sizeof(float)}));
-      if (single_) single_->add_row(row.data(), columns, is_test);
+      if (!single_) continue;
+      single_->add_row(row.data(), columns, classes[static_cast<std::size_t>(table.labels[i])], is_test);
     }
   }
 
@@ -75,6 +81,22 @@ class Reader {
   std::string mark_;
   Records train_, test_;
   std::optional<RecordMarker> single_;
+};
+
+// Other files must not be read for the first time while these are compared with the rest.
+class Held {
+ public:
+  Held() : descriptor_(::open((folder() + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
+    if (descriptor_ >= 0) ::flock(descriptor_, LOCK_EX);
+  }
+  ~Held() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+ private:
+  int descriptor_;
 };
 
 // Adds the marks of other files that have records in common with these.
@@ -117,6 +139,7 @@ Result<void> Reader::keep() && {
   add(std::move(train), marks.all);
   marks.secret = mark_of_secret();
   if (auto made = make_private_folder(folder()); !made) return made;
+  const Held held;
   const auto single = single_ ? std::optional(std::move(*single_).marks()) : std::nullopt;
   if (single) {
     if (auto added = add_common(mark_, *single, marks); !added) return added;
@@ -141,7 +164,23 @@ std::string marked_now(const json::object& options) {
   return own_mark(options);
 }
 
+// An error where test records of the files may be trained on.
+Result<void> check_own_test(const json::object& options) {
+  const auto mark = own_mark(options);
+  if (bool_or(options, "other_people", false) || !has_record_marks(folder(), mark)) return {};
+  const auto marks = kept_record_marks(folder(), mark);
+  if (!marks) return marks.error();
+  if (!tests_on_training_records(*marks)) return {};
+  return error(
+      "test records are training records, too, and the accuracy on them would be printed without noise. Take "
+      "them out of one of the two; where equal rows are other people's by chance, say `other_people: true`.");
+}
+
 }  // namespace
+
+bool has_marked_records(const std::string& files_mark) {
+  return !file_of(files_mark).empty() && has_record_marks(folder(), files_mark);
+}
 
 std::string train_part(const std::string& files_mark) { return files_mark + " train"; }
 std::string test_part(const std::string& files_mark) { return files_mark + " test"; }
@@ -160,16 +199,29 @@ ContentMarks content_marks(const std::string& files_mark) {
           .secret = string_or(object, "secret", "")};
 }
 
-Result<void> keep_content(const json::object& options, const NumberTable& train, const NumberTable& test) {
+Result<void> keep_content(const json::object& options, const std::vector<std::string>& classes,
+                          const NumberTable& train, const NumberTable& test) {
+  std::vector<std::optional<float>> numbers;
+  for (const auto& name : classes) {
+    float number = 0;
+    const auto* end = name.data() + name.size();
+    const auto read = std::from_chars(name.data(), end, number);
+    const bool is_number = read.ec == std::errc() && read.ptr == end;
+    numbers.push_back(is_number ? std::optional(number) : std::nullopt);
+  }
   Reader reader(marked_now(options));
-  reader.add_rows(train, false);
-  reader.add_rows(test, true);
-  return std::move(reader).keep();
+  reader.add_rows(train, numbers, false);
+  reader.add_rows(test, numbers, true);
+  if (auto kept = std::move(reader).keep(); !kept) return kept;
+  return test.labels.empty() ? Result<void>() : check_own_test(options);
 }
 
 Result<void> keep_content(const json::object& options, const std::string& path, const ImageFolder& images) {
   const auto mark = marked_now(options);
-  if (!content_marks(mark).secret.empty() && has_record_marks(folder(), mark)) return {};
+  const bool has_test =
+      std::ranges::any_of(images.files, [](const auto& file) { return file.split == ImageSplit::test; });
+  const auto check = [&] { return has_test ? check_own_test(options) : Result<void>(); };
+  if (!content_marks(mark).secret.empty() && has_record_marks(folder(), mark)) return check();
   std::map<std::string_view, ImageSplit> splits;
   for (const auto& file : images.files) splits.emplace(file.name, file.split);
   Reader reader(mark);
@@ -180,7 +232,8 @@ Result<void> keep_content(const json::object& options, const std::string& path, 
         return {};
       });
   if (!visited) return visited.error();
-  return std::move(reader).keep();
+  if (auto kept = std::move(reader).keep(); !kept) return kept;
+  return check();
 }
 
 }  // namespace hyfreedp::datasets

@@ -34,6 +34,8 @@ struct ContentMarks {
   bool operator==(const ContentMarks&) const = default;
 };
 
+// Whether the single records of the files of that mark were marked, and so compared with others'.
+bool has_marked_records(const std::string& files_mark);
 // The two parts of the files of that mark.
 std::string train_part(const std::string& files_mark);
 std::string test_part(const std::string& files_mark);
@@ -44,7 +46,10 @@ ContentMarks content_marks(const std::string& files_mark);
 // Computes and keeps the marks of a table's files, by what `options` know the files by. `test` has
 // no rows where there is no such file. An error where every test record is a training record too,
 // unless all test records are alike.
-Result<void> keep_content(const json::object& options, const NumberTable& train, const NumberTable& test);
+// Also where some test records may be training records (record_marks.h), unless the options say
+// `other_people`. `classes`: their names.
+Result<void> keep_content(const json::object& options, const std::vector<std::string>& classes,
+                          const NumberTable& train, const NumberTable& test);
 // The same of the images in `path`, once.
 Result<void> keep_content(const json::object& options, const std::string& path, const ImageFolder& images);
 

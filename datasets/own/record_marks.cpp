@@ -13,42 +13,32 @@
 namespace hyfreedp::datasets {
 namespace {
 
-constexpr std::size_t kMostMarks = 16384;
+constexpr std::size_t kMostMarks = 1 << 20;
 constexpr std::size_t kLeastCommon = 10;
 constexpr std::size_t kCommonInRecords = 1000;
 constexpr std::string_view kEnding = ".records.json";
+
+using Marks = std::vector<std::int64_t>;
 
 std::string file_of(const std::string& folder, const std::string& files_mark) {
   return folder + "/" + files_mark + std::string(kEnding);
 }
 
-// Those that tell records apart, ascending; at most kMostMarks. Where most rows are copies of
-// others, rows have few values, and only those that occur once tell anything.
-std::vector<std::int64_t> telling(std::vector<std::int64_t> marks) {
+void tidy(Marks& marks) {
   std::sort(marks.begin(), marks.end());
-  std::vector<std::int64_t> all, once;
-  for (std::size_t i = 0; i < marks.size();) {
-    const auto next = std::upper_bound(marks.begin() + static_cast<std::ptrdiff_t>(i), marks.end(), marks[i]);
-    const auto after = static_cast<std::size_t>(next - marks.begin());
-    all.push_back(marks[i]);
-    if (after == i + 1) once.push_back(marks[i]);
-    i = after;
-  }
-  auto& chosen = 2 * all.size() >= marks.size() ? all : once;
-  chosen.resize(std::min(chosen.size(), kMostMarks));
-  return std::move(chosen);
+  marks.erase(std::unique(marks.begin(), marks.end()), marks.end());
+  marks.resize(std::min(marks.size(), kMostMarks));
 }
 
 // Where one of them is a part, because there were too many, so much of the other counts.
-std::vector<std::int64_t> up_to(const std::vector<std::int64_t>& marks,
-                                const std::vector<std::int64_t>& other) {
+Marks up_to(const Marks& marks, const Marks& other) {
   if (other.size() < kMostMarks) return marks;
   return {marks.begin(), std::upper_bound(marks.begin(), marks.end(), other.back())};
 }
 
-bool have_in_common(const std::vector<std::int64_t>& one, const std::vector<std::int64_t>& other) {
+bool have_in_common(const Marks& one, const Marks& other) {
   const auto a = up_to(one, other), b = up_to(other, one);
-  std::vector<std::int64_t> common;
+  Marks common;
   std::ranges::set_intersection(a, b, std::back_inserter(common));
   const auto smaller = std::min(a.size(), b.size());
   return common.size() >= kLeastCommon && common.size() * kCommonInRecords >= smaller;
@@ -56,29 +46,55 @@ bool have_in_common(const std::vector<std::int64_t>& one, const std::vector<std:
 
 }  // namespace
 
-void RecordMarker::add(std::string_view record, bool is_test) {
+std::int64_t RecordMarker::mark_of(std::string_view record) const {
   const auto digits = sha256_hex(secret_ + sha256_hex(record)).substr(0, 15);
   std::int64_t mark = 0;
   std::from_chars(digits.data(), digits.data() + digits.size(), mark, 16);
-  (is_test ? test_ : train_).push_back(mark);
+  return mark;
 }
 
-void RecordMarker::add_row(const float* values, std::size_t count, bool is_test) {
-  std::vector<std::uint32_t> row(count);
-  // -0 and 0 are one number.
-  for (std::size_t i = 0; i < count; ++i) row[i] = std::bit_cast<std::uint32_t>(values[i] + 0.0F);
-  std::sort(row.begin(), row.end());
-  add({reinterpret_cast<const char*>(row.data()), count * sizeof(std::uint32_t)}, is_test);
+void RecordMarker::add(std::string_view record, bool is_test) {
+  (is_test ? marks_.test : marks_.train).push_back(mark_of(record));
+}
+
+void RecordMarker::add_row(const float* values, std::size_t count, std::optional<float> label, bool is_test) {
+  std::vector<std::uint32_t> row;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (values[i] != 0) row.push_back(std::bit_cast<std::uint32_t>(values[i]));
+  }
+  const auto text = [&row] {
+    std::sort(row.begin(), row.end());
+    return std::string_view(reinterpret_cast<const char*>(row.data()), row.size() * sizeof(std::uint32_t));
+  };
+  add(text(), is_test);
+  if (!label) return;
+  if (*label != 0) row.push_back(std::bit_cast<std::uint32_t>(*label));
+  (is_test ? marks_.whole_test : marks_.whole_train).push_back(mark_of(text()));
 }
 
 RecordMarks RecordMarker::marks() && {
-  RecordMarks marks{.train = telling(std::move(train_)), .test = {}};
-  marks.test = test_.empty() ? marks.train : telling(std::move(test_));
-  return marks;
+  for (auto* marks : {&marks_.train, &marks_.test, &marks_.whole_train, &marks_.whole_test}) tidy(*marks);
+  if (marks_.test.empty()) {
+    marks_.test = marks_.train;
+    marks_.whole_test = marks_.whole_train;
+  }
+  return std::move(marks_);
 }
 
 bool has_record_marks(const std::string& folder, const std::string& files_mark) {
   return std::filesystem::exists(file_of(folder, files_mark));
+}
+
+Result<RecordMarks> kept_record_marks(const std::string& folder, const std::string& files_mark) {
+  const auto file = file_of(folder, files_mark);
+  const auto value = read_json_file(file);
+  if (!value) return value.error();
+  return from_json<RecordMarks>(*value, file);
+}
+
+Result<void> keep_record_marks(const std::string& folder, const std::string& files_mark,
+                               const RecordMarks& marks) {
+  return write_file_atomically(file_of(folder, files_mark), canonical_json(as_json(marks)) + "\n", 0600);
 }
 
 Result<std::vector<CommonRecords>> others_with_records(const std::string& folder,
@@ -89,15 +105,16 @@ Result<std::vector<CommonRecords>> others_with_records(const std::string& folder
   for (const auto& entry : std::filesystem::directory_iterator(folder, absent)) {
     const auto name = entry.path().filename().string();
     if (!name.ends_with(kEnding)) continue;
-    const auto value = read_json_file(entry.path().string());
-    if (!value) return value.error();
-    const auto other = from_json<RecordMarks>(*value, entry.path().string());
-    if (!other) return other.error();
-    CommonRecords common{.files_mark = name.substr(0, name.size() - kEnding.size()),
-                         .trained_by_both = have_in_common(marks.train, other->train),
-                         .tests_on_theirs = have_in_common(marks.test, other->train),
-                         .trains_on_tests = have_in_common(marks.train, other->test)};
+    CommonRecords common{.files_mark = name.substr(0, name.size() - kEnding.size())};
     if (common.files_mark == files_mark) continue;
+    const auto other = kept_record_marks(folder, common.files_mark);
+    if (!other) return other.error();
+    common.trained_by_both =
+        have_in_common(marks.train, other->train) || have_in_common(marks.whole_train, other->whole_train);
+    common.tests_on_theirs =
+        have_in_common(marks.test, other->train) || have_in_common(marks.whole_test, other->whole_train);
+    common.trains_on_tests =
+        have_in_common(marks.train, other->test) || have_in_common(marks.whole_train, other->whole_test);
     if (common.trained_by_both || common.tests_on_theirs || common.trains_on_tests) {
       found.push_back(std::move(common));
     }
@@ -105,9 +122,8 @@ Result<std::vector<CommonRecords>> others_with_records(const std::string& folder
   return found;
 }
 
-Result<void> keep_record_marks(const std::string& folder, const std::string& files_mark,
-                               const RecordMarks& marks) {
-  return write_file_atomically(file_of(folder, files_mark), canonical_json(as_json(marks)) + "\n", 0600);
+bool tests_on_training_records(const RecordMarks& marks) {
+  return have_in_common(marks.train, marks.test) && marks.train != marks.test;
 }
 
 }  // namespace hyfreedp::datasets

@@ -2,11 +2,12 @@
 // common are found: two years of one table, a table and a part of it, the same table with its
 // columns in another order.
 //
-// A record's mark is 60 bits of a SHA-256 under the user's secret: of the sorted numbers of a
-// table's row without its class, or of the bytes of an image's file. Where more than half of the
-// records are copies of others, those that occur more than once have none, since rows of few
-// distinct values are alike by chance. Of more than 16,384 marks the smallest are kept; a part that
-// has many records in common with another is found all the same.
+// A record's mark is 60 bits of a SHA-256 under the user's secret: of the bytes of an image's file,
+// or of the sorted numbers of a table's row that are not 0 (padding of LIBSVM's format says
+// nothing). A row has two: without its class, and with it, where the classes are numbers, so that
+// it does not matter which column is read as the class. Equal records of one file have one mark. Of
+// more than a million the smallest million are kept, and a part of a larger file that is small
+// beside it may be missed.
 //
 // They are kept in ${XDG_STATE_HOME:-~/.local/state}/hyfreedp/content/MARK.records.json, mode 0600,
 // by the mark of the files (own_files.h), and are compared when such files are first read, with
@@ -14,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,11 +25,14 @@
 
 namespace hyfreedp::datasets {
 
+// Ascending. `test` of the records that the files set aside for test, else of all.
 struct RecordMarks {
-  // Ascending. `test` of the records that the files set aside for test, else of all.
   std::vector<std::int64_t> train, test;
+  std::vector<std::int64_t> whole_train, whole_test;  // with the class
+
+  static constexpr bool kMayLack = true;
 };
-BOOST_DESCRIBE_STRUCT(RecordMarks, (), (train, test))
+BOOST_DESCRIBE_STRUCT(RecordMarks, (), (train, test, whole_train, whole_test))
 
 // Other files that have records in common with some.
 struct CommonRecords {
@@ -43,23 +48,29 @@ class RecordMarker {
   explicit RecordMarker(std::string secret) : secret_(std::move(secret)) {}
 
   void add(std::string_view record, bool is_test);
-  void add_row(const float* values, std::size_t count, bool is_test);
+  void add_row(const float* values, std::size_t count, std::optional<float> label, bool is_test);
   RecordMarks marks() &&;
 
  private:
+  std::int64_t mark_of(std::string_view record) const;
+
   std::string secret_;
-  std::vector<std::int64_t> train_, test_;
+  RecordMarks marks_;
 };
 
 // Whether marks of these files were kept in `folder`.
 bool has_record_marks(const std::string& folder, const std::string& files_mark);
+Result<RecordMarks> kept_record_marks(const std::string& folder, const std::string& files_mark);
+Result<void> keep_record_marks(const std::string& folder, const std::string& files_mark,
+                               const RecordMarks& marks);
 // The others of `folder` that have records in common with these: at least ten, and one in a
-// thousand of the smaller of the two. Fewer are not looked for: the answer would tell, outside of ε, whether
-// somebody's record is among those trained on.
+// thousand of the smaller of the two. Fewer are not looked for: the answer would tell, outside of ε,
+// whether somebody's record is among those trained on.
 Result<std::vector<CommonRecords>> others_with_records(const std::string& folder,
                                                        const std::string& files_mark,
                                                        const RecordMarks& marks);
-Result<void> keep_record_marks(const std::string& folder, const std::string& files_mark,
-                               const RecordMarks& marks);
+// Whether as many of the files' own test records may be trained on; `marks` of files that set test
+// records aside.
+bool tests_on_training_records(const RecordMarks& marks);
 
 }  // namespace hyfreedp::datasets

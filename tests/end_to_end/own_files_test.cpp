@@ -31,8 +31,8 @@ class OwnFiles : public Program {
     for (int i = 0; i < 120; ++i) {
       const auto kind = fmt::format("{}/{}", name, i % 2 == 0 ? "cats" : "dogs");
       fs::create_directories(folder_ / kind);
-      write(fmt::format("{}/{:03}.ppm", kind, i), "P6\n8 8\n255\n" +
-                                                      std::string(1, name == "others" ? 'o' : 'p') +
+      const bool is_other = name == "others" || (name == "half" && i < 60);
+      write(fmt::format("{}/{:03}.ppm", kind, i), "P6\n8 8\n255\n" + std::string(1, is_other ? 'o' : 'p') +
                                                       std::string(8 * 8 * 3 - 1, static_cast<char>(i)));
     }
   }
@@ -131,7 +131,7 @@ TEST_F(OwnFiles, AllBrokenFilesAreInOneAnswer) {
 // Pretraining without privacy: the weights are kept only where the images are declared public, and
 // a private run begins with them only on other images.
 TEST_F(OwnFiles, WeightsOfImagesThatAreDeclaredPublicAreKept) {
-  for (const char* name : {"photos", "copies", "others"}) write_photos(name);
+  for (const char* name : {"photos", "copies", "others", "half"}) write_photos(name);
   const auto spec = [this](const std::string& name, const std::string& dataset, const std::string& model,
                            const std::string& epsilon) {
     return write(
@@ -163,6 +163,15 @@ TEST_F(OwnFiles, WeightsOfImagesThatAreDeclaredPublicAreKept) {
   EXPECT_THAT(same.err, HasSubstr("were trained on 'image-folder (photos)' already"));
   const auto copied = kept(spec("copied", "copies", model, "8"));
   EXPECT_EQ(copied.code, 2) << "the same images under another name";
+
+  // Half of these are photos, too, and the photos were read before them.
+  const auto public_half = run({"run", spec("half", "half, public: true", "linear", "inf"), "--quiet",
+                                "--keep-weights", "--out", "elsewhere"});
+  ASSERT_EQ(public_half.code, 0) << public_half.err;
+  const auto of_half = folder_ / "elsewhere/half/weights/one/fixed-rate.non-private.seed-0";
+  const auto later = kept(spec("later", "photos", "{name: linear, weights: " + of_half.string() + "}", "8"));
+  EXPECT_EQ(later.code, 2) << later.out;
+  EXPECT_THAT(later.err, HasSubstr("whose files are those of image-folder (photos)"));
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include <gtest/gtest.h>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <sys/wait.h>
@@ -130,9 +131,17 @@ class Program : public ::testing::Test {
     }
     std::string pattern = ::testing::TempDir() + "hyfreedp-end-to-end-XXXXXX";
     folder_ = ::mkdtemp(pattern.data());
+    // Own files are compared with all that this user has had.
+    if (const char* state = std::getenv("XDG_STATE_HOME")) state_ = state;
+    ::setenv("XDG_STATE_HOME", (folder_ / "state").c_str(), 1);
   }
   void TearDown() override {
     draw_pictures();
+    if (state_) {
+      ::setenv("XDG_STATE_HOME", state_->c_str(), 1);
+    } else {
+      ::unsetenv("XDG_STATE_HOME");
+    }
     if (!folder_.empty()) fs::remove_all(folder_);
   }
 
@@ -178,7 +187,8 @@ class Program : public ::testing::Test {
   fs::path folder_;
 
  private:
-  std::string path_;  // PATH, where draw_no_pictures() changed it
+  std::optional<std::string> state_;  // XDG_STATE_HOME before the test
+  std::string path_;                  // PATH, where draw_no_pictures() changed it
 };
 
 }  // namespace hyfreedp::end_to_end

@@ -107,6 +107,28 @@ TEST(Odometer, ASearchThatEndedEarlyCountsAsPlanned) {
               1e-6);
 }
 
+// Those of two epsilons that share their sweeps were about to end with other runs.
+TEST(Odometer, SearchesThatShareTheirRunsAndEndedEarlyAreChargedEach) {
+  World world;
+  FakeExecutor executor;
+  executor.fate = [](const auto&) { return Fate::diverge; };
+  world.run(
+      spec_of(
+          "early",
+          "      - {method: linear-scaling, options: {t_min: 2, t_max: 6, r_max: 8, sweep_epsilons: [0.1, "
+          "0.2], score_noise: 300}}\n",
+          "[2, 8]"),
+      executor);
+  double largest = 0;
+  for (const auto& study : world.store().studies("early").value()) {
+    ASSERT_EQ(study.failure_kind, "all-trials-failed");
+    ASSERT_TRUE(study.total);
+    largest = std::max(largest, study.total->epsilon);
+  }
+  EXPECT_GT(largest, 7);
+  EXPECT_GT(epsilon_of(world), largest);
+}
+
 TEST(Odometer, NonPrivateRunsAndUnNoisedScoresMakeItInfinite) {
   World world;
   FakeExecutor executor;

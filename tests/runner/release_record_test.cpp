@@ -366,13 +366,22 @@ TEST(ReleaseRecord, WhatAnEarlierReleaseCostOutlivesItsJournalsAndTheDatabase) {
 
 // What was under way, too, when another spec took the place of one that was interrupted.
 TEST(ReleaseRecord, WhatAnInterruptedReleaseCostOutlivesAllButTheRecord) {
-  for (const auto& rows : {kOthers, kSelection}) {
+  const std::string under_way = "      - {id: other, method: fixed-rate, options: {lr: 1e-1}}\n";
+  for (const auto& rows : {kOthers, kSelection, under_way}) {
     World world;
     FakeExecutor first;
+    if (rows == under_way) first.fate = [](const auto&) { return Fate::kill; };
     world.run(spec_of(rows), first, [&] { return first.ended >= 1; });
     FakeExecutor second;
     ASSERT_TRUE(try_run(world, spec_of(kFixed), second, false, true));
     const auto before = shown(world);
+    const auto fixed_alone = [&] {
+      World other;
+      FakeExecutor runs;
+      other.run(spec_of(kFixed), runs);
+      return shown(other).odometer;
+    }();
+    EXPECT_GT(before.odometer, fixed_alone) << rows;
     const auto kept = fs::path(world.out().release_record("drawn")).filename();
     for (const auto& folder : {world.out().journals(), world.out().keys()}) {
       for (const auto& entry : fs::directory_iterator(folder)) {

@@ -48,8 +48,8 @@ bool are_marks(const json::value* marks) {
 
 bool is_release(const json::value& value) {
   return value.is_object() && are_marks(value.get_object().if_contains("marks")) &&
-         value.get_object().contains("epsilon") && value.get_object().contains("delta") &&
-         !string_or(value.get_object(), "dataset", "").empty();
+         are_marks(value.get_object().if_contains("common")) && value.get_object().contains("epsilon") &&
+         value.get_object().contains("delta") && !string_or(value.get_object(), "dataset", "").empty();
 }
 
 std::string tagged_text(json::object metadata) {
@@ -108,6 +108,9 @@ datasets::DataIdentity data_of(const json::object& release) {
   if (const auto* marks = release.if_contains("marks")) {
     for (const auto& mark : marks->get_array()) data.marks.emplace(mark.get_string());
   }
+  if (const auto* common = release.if_contains("common")) {
+    for (const auto& mark : common->get_array()) data.common.emplace(mark.get_string());
+  }
   return data;
 }
 
@@ -154,6 +157,7 @@ Result<std::string> tag_of(const json::object& metadata) {
 json::object named_data(const datasets::DataIdentity& data) {
   json::object named{{"dataset", data.name}};
   if (!data.marks.empty()) named["marks"] = json::array(data.marks.begin(), data.marks.end());
+  if (!data.common.empty()) named["common"] = json::array(data.common.begin(), data.common.end());
   return named;
 }
 

@@ -36,7 +36,9 @@ const std::vector<datasets::DataIdentity>& Odometer::identities(const trial::Nam
   if (is_new) {
     if (const auto before = recorded.find(place->first); before != recorded.end())
       place->second = before->second;
-    place->second.push_back(datasets::identity_of(dataset.name, dataset.options));
+    auto& all = place->second;
+    all.push_back(datasets::identity_of(dataset.name, dataset.options));
+    std::erase_if(all, [newest = all.back()](const auto& one) { return datasets::supersedes(newest, one); });
   }
   return place->second;
 }
@@ -53,6 +55,8 @@ datasets::TrainedData Odometer::trained_data(const trial::Named& dataset) {
   } else {
     trained.names.insert(now.name);
     trained.marks.insert(now.marks.begin(), now.marks.end());
+    trained.common.insert(now.common.begin(), now.common.end());
+    trained.alike.insert(now.alike.begin(), now.alike.end());
   }
   return trained;
 }
@@ -95,8 +99,7 @@ std::set<std::string> Odometer::may_be(const Spending& spending) const {
   std::set<std::string> titles;
   if (spending.is_public) return titles;
   for (const auto& other : data) {
-    if (other.title() != spending.title() && !other.is_public &&
-        datasets::may_be_same(spending.data, other.data))
+    if (other.title() != spending.title() && datasets::may_be_same(spending.data, other.data))
       titles.insert(other.title());
   }
   return titles;

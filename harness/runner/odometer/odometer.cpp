@@ -234,12 +234,7 @@ class StudyReader {
                    const std::vector<std::string>& trials, bool is_retired) {
     const auto rule = string_or(composition, "rule", "");
     if (rule != "selection") {
-      const auto baseline = baselines::find_baseline(method);
-      // A method that can be read in several ways books its selections when it opens: without a
-      // rule this is none.
-      const bool is_public =
-          !rule.empty() || (baseline && (!(**baseline).confidential_runs || (**baseline).reading));
-      if (is_public) found_.open_to_all.insert(trials.begin(), trials.end());
+      if (lists_its_runs(method, composition)) found_.open_to_all.insert(trials.begin(), trials.end());
       if (!composition.contains("not_begun")) return {};
       auto parsed = Composition::from_json(composition, "study " + id);
       if (!parsed) return parsed.error();
@@ -247,8 +242,11 @@ class StudyReader {
         found_.booked_seeds.emplace_back(std::move(*parsed), std::move(*dataset));
         return {};
       }
-      // A seeded spec under two names makes the same search.
-      if (seen_.insert(join(parsed->trials, " ")).second) found_.ended_early.push_back(std::move(*parsed));
+      // A seeded spec under two names makes the same search. Searches that have the same runs may
+      // have been about to make others.
+      std::string key = join(parsed->trials, " ");
+      if (const auto* rest = composition.if_contains("not_begun")) key += canonical_json(*rest);
+      if (seen_.insert(std::move(key)).second) found_.ended_early.push_back(std::move(*parsed));
       return {};
     }
     // lost, by a program that did not record its rule
@@ -436,6 +434,27 @@ class Composer {
 
 }  // namespace
 
+bool lists_its_runs(const std::string& method, const json::object& composition) {
+  const auto rule = string_or(composition, "rule", "");
+  if (!rule.empty()) return rule != "selection";
+  // A method that can be read in several ways books its selections when it opens: without a rule
+  // this is none.
+  const auto baseline = baselines::find_baseline(method);
+  return baseline && (!(**baseline).confidential_runs || (**baseline).reading);
+}
+
+Result<std::map<std::string, std::vector<Event>>> charged_runs(const results::Store& store,
+                                                               const OutFolder& out) {
+  std::vector<std::string> unreadable;
+  const auto runs = all_runs(store, out, unreadable);
+  if (!runs) return runs.error();
+  std::map<std::string, std::vector<Event>> charged;
+  for (const auto& [id, run] : *runs) {
+    if (run.has_begun || !run.executed.empty()) charged.emplace(id, run.charged());
+  }
+  return charged;
+}
+
 std::optional<trial::Named> booked_dataset(const json::object& composition) {
   const auto* dataset = composition.if_contains("dataset");
   if (const auto* unlisted = composition.if_contains("unlisted");
@@ -470,7 +489,8 @@ Result<Odometer> odometer_of(const results::Store& store, const OutFolder& out,
       if (spending.is_public) continue;
       spending.was_tested_on =
           spending.was_tested_on || std::ranges::any_of(tests, [&](const auto& identity) {
-            return test.may_share_records(identity, spending.data);
+            return test.may_share_records(identity, spending.data) ||
+                   datasets::is_said_to_be_others(identity, spending.data);
           });
     }
   }

@@ -102,6 +102,13 @@ struct Spending {
   void add(const Spending& other);
 };
 
+// What each run of the folder that has begun is charged, as the odometer charges it.
+Result<std::map<std::string, std::vector<accounting::Event>>> charged_runs(const results::Store& store,
+                                                                           const OutFolder& out);
+// Whether the rows of a study without an answer list their runs: of a private selection how many
+// there are is confidential.
+bool lists_its_runs(const std::string& method, const json::object& composition);
+
 // Un-noised validation or training accuracies that a run with this evaluation hands to its method.
 std::int64_t oracle_scores_of(const trial::Evaluation& evaluation);
 

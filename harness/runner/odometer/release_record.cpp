@@ -49,8 +49,11 @@ Result<void> unlist(const results::Store& store, const std::vector<std::string>&
   return {};
 }
 
+using Charges = std::map<std::string, std::vector<accounting::Event>>;
+
+// `charges`: of all runs, where nothing of the study is continued.
 Result<RecordedStudy> record_of(const results::Store& store, const OutFolder& out,
-                                const results::StudyRecord& study) {
+                                const results::StudyRecord& study, const Charges* charges) {
   auto kept = results::public_part(store, study);
   if (!kept) return kept.error();
   RecordedStudy recorded{.study = std::move(*kept), .journals = {}, .runs = {}};
@@ -61,12 +64,20 @@ Result<RecordedStudy> record_of(const results::Store& store, const OutFolder& ou
   if (has_selected) {
     if (auto done = unlist(store, study.trials, composition); !done) return done.error();
   }
+  if (charges != nullptr && !results::is_answered(study) && lists_its_runs(study.method, study.composition)) {
+    recorded.study.trials = study.trials;
+  }
   for (const auto& id : recorded.study.trials) {
     if (std::filesystem::exists(out.journal(id))) recorded.journals.push_back(id);
     if (string_or(composition, "rule", "") == "selection") continue;
     auto run = store.trial(id);
     if (!run) return run.error();
-    if (*run) recorded.runs.push_back(std::move(**run));
+    if (!*run) continue;
+    if (const auto charge = charges == nullptr ? Charges::const_iterator() : charges->find(id);
+        charges != nullptr && charge != charges->end()) {
+      (**run).charged = {{.name = "", .events = charge->second}};
+    }
+    recorded.runs.push_back(std::move(**run));
   }
   return recorded;
 }
@@ -388,8 +399,14 @@ Result<void> write_record(const results::Store& store, const OutFolder& out, con
                        .draws = std::move(*draws),
                        .studies = {},
                        .data = std::move(*data)};
+  std::optional<Charges> charges;
+  if (is_left) {
+    auto charged = charged_runs(store, out);
+    if (!charged) return charged.error();
+    charges = std::move(*charged);
+  }
   for (const auto& study : *studies) {
-    auto recorded = record_of(store, out, study);
+    auto recorded = record_of(store, out, study, charges ? &*charges : nullptr);
     if (!recorded) return recorded.error();
     auto& composition = recorded->study.composition;
     if (is_left && !results::is_answered(study) && string_or(composition, "rule", "") == "selection") {
