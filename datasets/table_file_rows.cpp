@@ -11,6 +11,7 @@
 #include "datasets/formats/npy.h"
 #include "datasets/formats/safetensors_table.h"
 #include "datasets/own/content_marks.h"
+#include "datasets/table_columns.h"
 #include "datasets/table_file.h"
 #include "harness/base/text.h"
 #include "harness/base/utf8.h"
@@ -173,6 +174,40 @@ Sizes TableFile::sizes(const json::object& options) {
           .features = int_or(options, "features", 0)};
 }
 
+namespace {
+
+Result<void> check_columns(const std::string& train, const std::vector<std::string>& columns,
+                           const std::string& test, const std::vector<std::string>& others) {
+  if (columns.empty() || others.empty() || columns == others) return {};
+  std::size_t i = 0;
+  while (i < std::min(columns.size(), others.size()) && columns[i] == others[i]) ++i;
+  const auto name = [i](const std::vector<std::string>& names) {
+    return i < names.size() ? "'" + as_one_line(names[i]) + "'" : std::string("nothing");
+  };
+  return error(
+      fmt::format("{}: its columns are not those of {}, or are in another order: feature {} is {}, and there "
+                  "{}. A network "
+                  "knows features by their place.",
+                  test, train, i + 1, name(others), name(columns)));
+}
+
+}  // namespace
+
+Result<void> check_same_columns(const json::object& trained, const json::object& tested) {
+  std::array<std::vector<std::string>, 2> columns;
+  std::array<std::string, 2> paths;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto& options = i == 0 ? trained : tested;
+    const auto path = locate_own_files(string_or(options, "path", ""));
+    if (!path) return {};  // not here: nothing is known
+    const auto table = read_own_table(*path, options);
+    if (!table) return table.error();
+    columns[i] = table->train.columns;
+    paths[i] = *path;
+  }
+  return check_columns(paths[0], columns[0], paths[1], columns[1]);
+}
+
 Result<OwnTable> read_own_table(const std::string& path, const json::object& options) {
   OwnTable table;
   auto train = std::optional(path), test = std::optional<std::string>();
@@ -201,6 +236,11 @@ Result<OwnTable> read_own_table(const std::string& path, const json::object& opt
   if (test && columns_of(table.test) != columns_of(table.train)) {
     return error(fmt::format("{} has {} features, but {} has {}.", *test, columns_of(table.test), *train,
                              columns_of(table.train)));
+  }
+  if (test) {
+    if (auto same = check_columns(*train, table.train.columns, *test, table.test.columns); !same) {
+      return same.error();
+    }
   }
   return table;
 }
@@ -257,7 +297,8 @@ Result<json::object> TableFile::complete(json::object options, Notes& /*notes*/)
   options["test"] = (*splits)[2].rows.size();
   auto marked = with_checksum(std::move(options), *path);
   if (!marked) return marked;
-  if (auto kept = keep_content(*marked, labels_of(*marked), table->train, table->test); !kept) return kept.error();
+  if (auto kept = keep_content(*marked, labels_of(*marked), table->train, table->test); !kept)
+    return kept.error();
   return marked;
 }
 

@@ -113,6 +113,9 @@ Result<NumberTable> read_number_csv(const std::string& path, char separator, con
   if (!at) return in_context(path + ":1", at.error());
   if (auto named = check_names(header); !named) return in_context(path + ":1", named.error());
   NumberTable table;
+  for (std::size_t i = 0; i < header.size(); ++i) {
+    if (i != *at) table.columns.push_back(header[i]);
+  }
   ErrorList problems;
   while (true) {
     const auto next = reader->next();

@@ -12,6 +12,7 @@ namespace hyfreedp::datasets {
 struct NumberTable {
   std::vector<float> features;       // [n, p]
   std::vector<std::int64_t> labels;  // [n], 0 to k - 1
+  std::vector<std::string> columns;  // [p], names of the features; none in formats without names
 };
 
 // The n rows of a CSV file (csv.h) with a header. The column `label` is the class: c where its

@@ -64,8 +64,8 @@ Result<RecordMarks> kept_record_marks(const std::string& folder, const std::stri
 Result<void> keep_record_marks(const std::string& folder, const std::string& files_mark,
                                const RecordMarks& marks);
 // The others of `folder` that have records in common with these: at least ten, and one in a
-// thousand of the smaller of the two. Fewer are not looked for: the answer would tell, outside of ε,
-// whether somebody's record is among those trained on.
+// thousand of the smaller of the two. Fewer are not looked for: the answer would tell, outside of
+// ε, whether somebody's record is among those trained on.
 Result<std::vector<CommonRecords>> others_with_records(const std::string& folder,
                                                        const std::string& files_mark,
                                                        const RecordMarks& marks);

@@ -5,8 +5,8 @@
 
 Parts: `engine`, `models` and `datasets` of every run; each registered optimizer and controller; each
 method. An entry's code is its file pair with the files of its folder that these include, over any
-number of steps. Not counted: harness/base, and harness/accounting, whose results are numbers in a
-run's config. HYFREEDP_CODE_OF_ALL is a hash of all of them. HEADER is written only where it
+number of steps, and every file of the folder that no entry reaches so. Not counted: harness/base,
+harness/accounting and optimizers/facts, whose results are in a run's config, and registries. HYFREEDP_CODE_OF_ALL is a hash of all of them. HEADER is written only where it
 changes, so that nothing is built again for nothing.
 """
 import hashlib
@@ -16,6 +16,7 @@ import sys
 
 ENGINE = ["harness/training", "harness/mechanism", "harness/kernels", "harness/random", "harness/trial"]
 NOT_TRAINING = ["harness/training/audit/", "harness/training/worker/audit.", "harness/trial/code_marks.", "datasets/fetch/"]
+NOT_AN_ENTRYS = ["optimizers/facts.", "optimizers/registry.", "baselines/registry.", "optimizers/template.", "baselines/template."]
 ENDINGS = (".h", ".cpp", ".cu")
 
 
@@ -40,7 +41,12 @@ def mark(source, files):
 
 
 def included(source, path):
-    return re.findall(r'^#include "([^"]+)"', read(os.path.join(source, path)).decode(), re.M)
+    """What it includes, relative to the checkout; a name alone is that of a file beside it."""
+    found = []
+    for name in re.findall(r'^#include "([^"]+)"', read(os.path.join(source, path)).decode(), re.M):
+        beside = os.path.normpath(os.path.join(os.path.dirname(path), name))
+        found.append(beside if os.path.exists(os.path.join(source, beside)) else name)
+    return found
 
 
 def reached(source, header, folder):
@@ -49,6 +55,8 @@ def reached(source, header, folder):
     while waiting:
         path = waiting.pop()
         if path in seen or not path.startswith(folder + "/") or not os.path.exists(os.path.join(source, path)):
+            continue
+        if any(path.startswith(other) for other in NOT_AN_ENTRYS):
             continue
         seen.add(path)
         waiting += included(source, path)
@@ -87,7 +95,12 @@ def main(source, header):
     lines = [("engine", "", [path for folder in ENGINE for path in files_of(source, folder)]),
              ("models", "", files_of(source, "harness/models")),
              ("datasets", "", files_of(source, "datasets"))]
-    lines += [(kind, name, reached(source, path, folder)) for kind, name, path, folder in entries(source)]
+    found = [(kind, name, reached(source, path, folder), folder) for kind, name, path, folder in entries(source)]
+    for kind, name, files, folder in found:
+        of_any = set().union(*(others for _, _, others, place in found if place == folder))
+        rest = [path for path in files_of(source, folder)
+                if path not in of_any and not any(path.startswith(other) for other in NOT_AN_ENTRYS)]
+        lines.append((kind, name, files | set(rest)))
     marks = ", \\\n  ".join('{"%s", "%s", "%s"}' % (kind, name, mark(source, files)) for kind, name, files in lines)
     content = f"#define HYFREEDP_CODE_MARKS \\\n  {marks}\n"
     content += f'#define HYFREEDP_CODE_OF_ALL "{hashlib.sha256(marks.encode()).hexdigest()[:16]}"\n'

@@ -106,8 +106,11 @@ struct Journal {
   std::set<std::string> nonces;
   // attempts in journals that were lost, each charged whole
   std::int64_t lost = 0;
-  std::int64_t starts = 0;           // start lines
-  json::object fingerprint;          // of the last start line
+  std::int64_t starts = 0;   // start lines
+  json::object fingerprint;  // of the last start line
+  // The marks of the code that did the steps, as in a fingerprint (harness/trial/code_marks.h);
+  // "several" where a run went on under other code.
+  json::object code;
   std::vector<trial::Build> builds;  // of all start lines, each once, oldest first
   // Of the last run, and of those before it the steps that it went on from.
   std::vector<trial::StepRecord> steps;

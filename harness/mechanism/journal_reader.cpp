@@ -103,6 +103,7 @@ Result<void> Reader::start(const json::object& line, const std::string& where) {
   if (!journal_.nonce.empty()) journal_.nonces.insert(journal_.nonce);
   ++journal_.starts;
   take_lost(start->lost, start->lost_nonce);
+  take_code(start->fingerprint, start->from);
   if (!start->fingerprint.empty()) {
     journal_.fingerprint = std::move(start->fingerprint);
     const auto build = trial::build_of(journal_.fingerprint);
@@ -115,6 +116,19 @@ Result<void> Reader::start(const json::object& line, const std::string& where) {
   if (attempt.is_unused()) attempt = attempt_from(start->from);
   attempt.name = journal_.nonce.empty() ? "attempt " + std::to_string(start->attempt) : journal_.nonce;
   return {};
+}
+
+void Reader::take_code(const json::object& fingerprint, std::int64_t from) {
+  const auto* found = fingerprint.if_contains("code");
+  const auto code = found != nullptr && found->is_object() ? found->get_object() : json::object();
+  if (from == 0) {
+    journal_.code = code;
+    return;
+  }
+  for (const auto& part : code) {
+    auto& before = journal_.code[part.key()];
+    if (before != part.value()) before = "several";
+  }
 }
 
 // Keeps what was done before `step`.

@@ -98,6 +98,7 @@ class Reader {
   Result<void> add(const json::object& line, const std::string& where);
   Result<void> start(const json::object& line, const std::string& where);
   Result<void> go_on_from(std::int64_t step, const std::string& where);
+  void take_code(const json::object& fingerprint, std::int64_t from);
   void take_lost(std::int64_t count, const std::string& nonce);
   Result<Attempt*> attempt_of(const json::object& line, const std::string& where);
   Result<void> book(const json::object& line, const std::string& where);

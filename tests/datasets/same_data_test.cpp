@@ -303,6 +303,22 @@ TEST_F(SameData, TestRecordsThatAreTrainedOnAreRefused) {
   }
 }
 
+// A network knows features by their place, and a file by their names.
+TEST_F(SameData, ATestPartWithOtherColumnsIsRefused) {
+  const auto said = [&](const std::string& test) {
+    EXPECT_TRUE(write_file_atomically(path("named/train.csv"), measured({0, 1, 2}, 0, 60)));
+    EXPECT_TRUE(write_file_atomically(path("named/test.csv"), test));
+    const auto& facts = **find_dataset("table-file");
+    const auto completed = complete_options(
+        facts, resolve_options(facts.options, {{"path", path("named")}}, "table-file").value());
+    return completed ? std::string() : completed.error().message;
+  };
+  EXPECT_EQ(said(measured({0, 1, 2}, 100, 130)), "");
+  const auto turned = said(measured({0, 2, 1}, 100, 130));
+  EXPECT_NE(turned.find("named/test.csv: its columns are not those of"), std::string::npos) << turned;
+  EXPECT_NE(turned.find("feature 2 is 'c2', and there 'c1'"), std::string::npos) << turned;
+}
+
 // Of data that an earlier version read nobody knows which records they have; once they are read
 // again, it is known.
 TEST_F(SameData, WithoutMarksOfTheirRecordsNothingIsKnown) {

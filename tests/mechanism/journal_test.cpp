@@ -134,8 +134,9 @@ TEST(Journal, EachAttemptThatIsBegunAnewIsChargedAsPlanned) {
 }
 
 // After 210 steps; returns the state after 200.
-ResumePoint killed_after_a_state(const std::string& path, const TrialConfig& config) {
-  const auto writer = open(path, config);
+ResumePoint killed_after_a_state(const std::string& path, const TrialConfig& config,
+                                 const json::object& fingerprint = kHere) {
+  const auto writer = open(path, config, fingerprint);
   run_steps(*writer, 0, 200);
   const auto state = writer->point(200).value();
   run_steps(*writer, 200, 210);
@@ -163,6 +164,29 @@ TEST(Journal, AnAttemptThatTheNextGoesOnFromIsChargedWhatItBooked) {
     EXPECT_GE(steps_of(journal.charged[0]), 210);
     EXPECT_LT(steps_of(journal.charged[0]), 400);
     EXPECT_EQ(steps_of(journal.charged[1]), 200);
+  }
+}
+
+// A run that went on under other code was made by none of the two alone.
+TEST(Journal, SaysWhereARunWentOnUnderOtherCode) {
+  const auto with_code = [](const char* optimizer) {
+    auto fingerprint = kElsewhere;
+    fingerprint["code"] = json::object{{"engine", "one"}, {"optimizer", optimizer}};
+    return fingerprint;
+  };
+  for (const bool is_begun_anew : {false, true}) {
+    const TemporaryFolder folder;
+    const auto path = folder.file("a.jsonl");
+    const auto config = private_config(400);
+    const auto state = killed_after_a_state(path, config, with_code("old"));
+    std::vector<ResumePoint> states;
+    if (!is_begun_anew) states.push_back(state);
+    auto writer = JournalWriter::open(path, config, with_code("new"), {}, states).value();
+    ASSERT_EQ(writer->resumed_from().step > 0, !is_begun_anew);
+    const auto journal = read_journal(path).value();
+    EXPECT_EQ(journal.code.at("engine"), "one");
+    EXPECT_EQ(journal.code.at("optimizer"), is_begun_anew ? "new" : "several");
+    EXPECT_EQ(journal.fingerprint.at("code").at("optimizer"), "new") << "for whether the next may go on";
   }
 }
 

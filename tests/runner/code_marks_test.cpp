@@ -89,6 +89,27 @@ TEST_F(Sources, AChangeMarksWhatItIsIn) {
   EXPECT_THAT(after("harness/training/audit/audit_run.cpp"), ::testing::IsEmpty());
 }
 
+// A method's code may lie in a header beside it, or in a second source that nothing includes.
+TEST_F(Sources, CodeOutsideTheFilePairIsMarkedToo) {
+  const auto add = [&](const std::string& file, const std::string& text) {
+    std::ofstream(folder_ / file, std::ios::app) << text;
+  };
+  add("optimizers/prodigy_core.h", "#pragma once\n");
+  add("optimizers/prodigy.cpp", "#include \"prodigy_core.h\"\n");
+  add("optimizers/prodigy_more.cpp", "#include \"optimizers/prodigy.h\"\n");
+  auto before = marks();
+  const auto after = [&](const std::string& file) {
+    change(file);
+    auto now = marks();
+    return changed(std::exchange(before, now), now);
+  };
+  EXPECT_THAT(after("optimizers/prodigy_core.h"), UnorderedElementsAre("optimizer prodigy"));
+  // Of which entry it is, nobody knows.
+  EXPECT_THAT(after("optimizers/prodigy_more.cpp"), ::testing::Contains("optimizer prodigy"));
+  // What these say is in a run's config.
+  EXPECT_THAT(after("optimizers/facts.cpp"), ::testing::IsEmpty());
+}
+
 TEST_F(Sources, AnotherEntryLeavesTheMarksOfTheRest) {
   const auto before = marks();
   const auto with = [&](const std::string& file, const std::string& from, const std::string& to) {

@@ -1,5 +1,5 @@
 // A part of a spec's studies, as `hyfreedp run --only` names it, and what becomes of the rest.
-#include "harness/runner/spec/only.h"
+#include "harness/runner/execute/only.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -299,7 +299,7 @@ TEST(ReleaseRecord, ASpecThatWasReplacedWhileOpenDoesNotDrawItsRowsAgain) {
       std::ostream silent(nullptr);
       Progress progress(silent, Progress::Style::none);
       Coordinator coordinator(world.store(), stopped, world.out(), progress);
-      ASSERT_TRUE(coordinator.run(third, [&] { return stopped.ended >= 1; }));
+      ASSERT_TRUE(coordinator.run(third, [] { return true; }));
       ASSERT_TRUE(fs::exists(world.out().draw_key("drawn")));
     }
     FakeExecutor again;

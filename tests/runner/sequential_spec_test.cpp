@@ -1,6 +1,6 @@
 // `seeds: {until: ...}` in a spec: what it may say, and how mistakes are told.
+#include "harness/runner/execute/only.h"
 #include "harness/runner/execute/spec_diff.h"
-#include "harness/runner/spec/only.h"
 #include "spec_file.h"
 
 namespace hyfreedp::runner {

@@ -319,6 +319,23 @@ TEST_F(SpecFile, ValuesThatAreRecordedReachTheTrialAndArePublicDatas) {
   EXPECT_TRUE(recorded.raw_losses && recorded.training_split && recorded.distance && recorded.by_class);
 }
 
+// What a method brings itself, a row cannot say: the table would show what was not trained.
+TEST_F(SpecFile, ARowsOwnSettingsThatChangeNothingAreRefused) {
+  const auto said = [&](const std::string& row) {
+    const auto spec = load(with_line(14, row));
+    return spec ? std::string() : spec.error().message;
+  };
+  EXPECT_THAT(said("  - {method: prodigy, train: {optimizer: sgd}}"),
+              AllOf(HasSubstr("prodigy: the row's own 'train.optimizer' has no effect"),
+                    HasSubstr("hyfreedp list methods prodigy")));
+  EXPECT_THAT(said("  - {method: dpsgd, train: {clipping_constant: 0.3}}"),
+              HasSubstr("train.clipping_constant"));
+  EXPECT_EQ(
+      said("  - {method: fixed-rate, options: {lr: 0.1}, train: {optimizer: {name: sgd, momentum: 0.5}}}"),
+      "");
+  EXPECT_EQ(said("  - {method: prodigy, steps: 7}"), "");
+}
+
 TEST_F(SpecFile, QuotedScalarsAreText) {
   const auto spec = load(with_line(2, "noise_seed: \"17\""));
   ASSERT_TRUE(spec) << spec.error().message;

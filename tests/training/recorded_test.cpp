@@ -72,6 +72,20 @@ TEST(Recorded, ValuesStandBesideTheReleasedOnesAndChangeNothing) {
   }
 }
 
+// Of a network whose first weights are not zero.
+TEST(Recorded, TheDistanceIsFromTheInitialWeights) {
+  const TemporaryFolder folder;
+  auto config = small_config(2);
+  for (const auto& facts : models::model_facts()) {
+    if (facts.name == "mlp") use_example(config, facts);
+  }
+  config.evaluation.recorded = {.released_norms = true, .distance = true};
+  const auto journal = journal_of(config, folder.file("a.jsonl"));
+  EXPECT_EQ(journal.steps.at(0).scalars.at("distance"), 0);
+  EXPECT_NEAR(journal.steps.at(1).scalars.at("distance"), journal.steps.at(1).scalars.at(trial::kUpdateNorm),
+              1e-6);
+}
+
 TEST(Recorded, ValuesOfPrivateDataAreRefused) {
   for (const auto& [name, asked] :
        {std::pair<std::string, trial::Recorded>{"raw_losses", {.raw_losses = true}},

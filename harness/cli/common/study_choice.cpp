@@ -5,7 +5,7 @@
 
 #include "harness/base/text.h"
 #include "harness/cli/common/spec_request.h"
-#include "harness/runner/spec/only.h"
+#include "harness/runner/execute/only.h"
 #include "results/store/records.h"
 
 namespace hyfreedp::cli {

@@ -29,6 +29,7 @@
 #include "harness/runner/execute/budget.h"
 #include "harness/runner/execute/coordinator.h"
 #include "harness/runner/execute/mixed_builds.h"
+#include "harness/runner/execute/only.h"
 #include "harness/runner/execute/other_code.h"
 #include "harness/runner/execute/run_keys.h"
 #include "harness/runner/execute/run_memory.h"
@@ -42,7 +43,6 @@
 #include "harness/runner/progress/run_log.h"
 #include "harness/runner/progress/run_price.h"
 #include "harness/runner/progress/snapshot.h"
-#include "harness/runner/spec/only.h"
 #include "harness/runner/spec/spec_needs.h"
 #include "results/table/cell_text.h"
 

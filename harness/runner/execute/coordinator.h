@@ -28,6 +28,7 @@
 
 #include "harness/runner/execute/budget.h"
 #include "harness/runner/execute/kept_weights.h"
+#include "harness/runner/execute/only.h"
 #include "harness/runner/execute/seed_gate.h"
 #include "harness/runner/execute/study_epsilon.h"
 #include "harness/runner/execute/study_request.h"
@@ -39,7 +40,6 @@
 #include "harness/runner/progress/progress.h"
 #include "harness/runner/progress/run_listener.h"
 #include "harness/runner/progress/tally.h"
-#include "harness/runner/spec/only.h"
 #include "harness/runner/spec/plan.h"
 #include "harness/trial/event_tally.h"
 #include "results/store/store.h"

@@ -30,6 +30,7 @@ results::TrialRecord record_of(const trial::TrialConfig& config, const mechanism
   record.config = config.to_json();
   if (journal == nullptr) return record;
   record.fingerprint = journal->fingerprint;
+  if (!journal->code.empty()) record.fingerprint["code"] = journal->code;
   record.builds = journal->builds;
   record.attempts = journal->attempt + 1;
   if (!journal->finish) return record;

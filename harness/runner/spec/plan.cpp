@@ -1,8 +1,10 @@
 #include "harness/runner/spec/plan.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fmt/format.h>
+#include <functional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -204,6 +206,59 @@ Result<void> price_fixed_noise(Spec& spec) {
               fmt::format("{}: costs epsilon {}, as another does; leave one out", place_of(*cell), *epsilon));
         }
         row.epsilons.push_back(*epsilon);
+      }
+    }
+  }
+  return {};
+}
+
+namespace {
+
+// What the first runs of the row's cells are, column by column.
+Result<std::vector<std::string>> first_runs(const Spec& spec, const spec::Panel& panel,
+                                            const spec::Row& row) {
+  const auto baseline = baselines::find_baseline(row.method);
+  if (!baseline) return baseline.error();
+  const auto base = row_base(spec.content, panel, row);
+  std::vector<std::string> runs;
+  for (std::size_t column = 0; column < row.epsilons.size(); ++column) {
+    const auto cell =
+        cell_of(spec, **baseline, panel, row, base, column, spec::target_of(row.epsilons[column]));
+    if (!cell) return cell.error();
+    const auto next = baselines::reading_of(**baseline, row.options).next(*cell, {});
+    if (!next) return next.error();
+    for (const auto& config : *next) runs.push_back(canonical_json(config.to_json()));
+  }
+  return runs;
+}
+
+}  // namespace
+
+Result<void> check_own_settings(const Spec& spec) {
+  for (const auto& panel : spec.content.panels) {
+    for (const auto& row : panel.rows) {
+      const std::array<std::pair<const char*, std::function<void(spec::Row&)>>, 4> kOwn = {{
+          {"train.optimizer", [](auto& other) { other.optimizer.reset(); }},
+          {"train.clipping_constant", [](auto& other) { other.clipping_constant.reset(); }},
+          {"train", [](auto& other) { other.training.reset(); }},
+          {"steps", [&](auto& other) { other.steps = panel.train.steps; }},
+      }};
+      for (const auto& [name, take] : kOwn) {
+        auto other = row;
+        take(other);
+        // The panel's free step and a row's average do not go together, whatever the method does.
+        if (row.training && bool_or(panel.train.optimizer.options, "free_step", false)) continue;
+        // Said as the panel has it, it changes nothing either way.
+        if (row_base(spec.content, panel, other).to_json() == row_base(spec.content, panel, row).to_json()) {
+          continue;
+        }
+        const auto with = first_runs(spec, panel, row), without = first_runs(spec, panel, other);
+        if (!with || !without || with->empty() || *with != *without) continue;
+        return error(
+            fmt::format("{}, {}: the row's own '{}' has no effect: {} trains with what it brings itself. "
+                        "Leave it out, or "
+                        "see `hyfreedp list methods {}` for what the method lets you choose.",
+                        panel.id, row.id, name, row.method, row.method));
       }
     }
   }

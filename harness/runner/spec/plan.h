@@ -49,6 +49,9 @@ enum class StudyIds { computed, left_empty };
 Result<std::vector<PlannedStudy>> plan(const Spec& spec, StudyIds ids = StudyIds::computed);
 // Sets the epsilons of these rows; load_spec has done so.
 Result<void> price_fixed_noise(Spec& spec);
+// An error where a row's own optimizer, threshold, training options or steps change none of its
+// first runs: the method brings its own.
+Result<void> check_own_settings(const Spec& spec);
 // Cells (panel x row x epsilon) that these studies fill.
 std::size_t count_cells(const std::vector<PlannedStudy>& studies);
 // "27 studies of 9 cells"

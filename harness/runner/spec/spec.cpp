@@ -252,6 +252,7 @@ Result<Spec> load_spec(const std::string& path, const std::string& preset,
                     path, count, kMostStudies));
   }
   if (auto priced = price_fixed_noise(spec); !priced) return in_context(path, priced.error());
+  if (auto used = check_own_settings(spec); !used) return in_context(path, used.error());
   return spec;
 }
 

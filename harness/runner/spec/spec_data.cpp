@@ -6,6 +6,7 @@
 
 #include "datasets/image_folder_files.h"
 #include "datasets/image_options.h"
+#include "datasets/table_columns.h"
 #include "datasets/weights_notes.h"
 #include "harness/base/text.h"
 #include "harness/models/facts/blueprint.h"
@@ -91,6 +92,10 @@ std::optional<trial::OodTest> read_one_ood_test(const Entry& entry, const spec::
   }
   if (fits && facts.name == "image-folder" && dataset.name == facts.name) {
     const auto same = datasets::check_same_classes(shifted.dataset.options, dataset.options);
+    if (!same) problems.add(given->wrong_inside(same.error().message, ""));
+  }
+  if (fits && facts.name == "table-file" && dataset.name == facts.name) {
+    const auto same = datasets::check_same_columns(dataset.options, shifted.dataset.options);
     if (!same) problems.add(given->wrong_inside(same.error().message, ""));
   }
   if (problems.added() > before) return std::nullopt;

@@ -1,4 +1,4 @@
-#include "harness/runner/spec/only.h"
+#include "harness/runner/execute/only.h"
 
 #include <algorithm>
 #include <array>
