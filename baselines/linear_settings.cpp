@@ -146,13 +146,12 @@ double element(const std::vector<double>& list, double uniform) {
 trial::PrivacyPlan bare_plan(const Cell& cell, const Settings& settings, Place place) {
   auto plan = settings.sampled ? cell.base.privacy : on_full_batches(cell.base.privacy);
   const auto name = stage_name(settings, place.stage);
-  const auto searched = searched_cell(cell);
-  const auto* drawn = place.stage < settings.epsilons.size() ? &searched : &cell;
+  const auto drawn = place.stage < settings.epsilons.size() ? searched_cell(cell) : cell;
   if (const auto sizes = list_or_none(cell.options, "batch_sizes"); !sizes.empty()) {
-    plan = at_batch_size(plan, element(sizes, draw(*drawn, name + " batch size", place.index)));
+    plan = at_batch_size(plan, element(sizes, draw(drawn, name + " batch size", place.index)));
   }
   if (const auto thresholds = list_or_none(cell.options, "thresholds"); !thresholds.empty()) {
-    plan.clipping_constant = element(thresholds, draw(*drawn, name + " threshold", place.index));
+    plan.clipping_constant = element(thresholds, draw(drawn, name + " threshold", place.index));
   }
   return plan;
 }

@@ -1,7 +1,6 @@
 #include "datasets/cache.h"
 
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
@@ -9,12 +8,11 @@
 #include <fmt/format.h>
 #include <memory>
 #include <optional>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <thread>
 #include <unistd.h>
 
+#include "harness/base/file_lock.h"
 #include "harness/base/files.h"
 #include "harness/base/mapped_file.h"
 
@@ -71,33 +69,6 @@ std::optional<std::vector<SplitData>> open_sound(const std::string& path,
   if (!file || !is_sound(file->bytes, shapes, layout)) return std::nullopt;
   return tensors_of(*file, shapes, layout);
 }
-
-// Held until destroyed, or until the process dies however it dies.
-class FileLock {
- public:
-  static Result<std::unique_ptr<FileLock>> take(const std::string& path) {
-    const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (descriptor < 0) return error(path + ": cannot create the lock file (" + std::strerror(errno) + ")");
-    auto lock = std::make_unique<FileLock>(descriptor);
-    // Asked for again and again: a thread that sleeps in one call looks as if it hung
-    // (harness/training/worker/heartbeat.h).
-    while (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
-      if (errno == EWOULDBLOCK) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));
-      } else if (errno != EINTR) {
-        return error(path + ": cannot lock (" + std::strerror(errno) + ")");
-      }
-    }
-    return lock;
-  }
-  explicit FileLock(int descriptor) : descriptor_(descriptor) {}
-  ~FileLock() { ::close(descriptor_); }
-  FileLock(const FileLock&) = delete;
-  FileLock& operator=(const FileLock&) = delete;
-
- private:
-  int descriptor_;
-};
 
 // A file of so many zeros, mapped for writing; it is removed again unless it is renamed.
 class NewFile {

@@ -43,6 +43,7 @@ struct DataIdentity {
   std::string set_aside = {};             // how test records are set aside from the others
   DataKind kind = DataKind::own;
   // A mark of the secret that the marks are under; empty where not all marks of such data are here.
+  // Of own files whose single records are marked it ends in " records".
   std::string secret = {};
   // Parts of other own files that have records in common with these, or with their test records
   // (own/content_marks.h). Two that have some in common with the same third one need not share any.

@@ -67,7 +67,7 @@ Result<Curve> curve_of(const Source& source, const Run& run, const std::string& 
     const std::string split = is_test ? "test" : trial::kTrainSplit;
     for (const auto& metric : *metrics) {
       if (metric.split == split && metric.name == name)
-        curve[metric.step] = (name == "loss" || name == "perplexity" ? 1 : 100) * metric.value;
+        curve[metric.step] = (metric.is_fraction() ? 100 : 1) * metric.value;
     }
     return curve;
   }

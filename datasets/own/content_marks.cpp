@@ -2,17 +2,15 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fcntl.h>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <string_view>
-#include <sys/file.h>
-#include <unistd.h>
 #include <utility>
 
 #include "datasets/own/own_files.h"
 #include "datasets/own/record_marks.h"
+#include "harness/base/file_lock.h"
 #include "harness/base/files.h"
 #include "harness/base/text.h"
 
@@ -83,22 +81,6 @@ class Reader {
   std::optional<RecordMarker> single_;
 };
 
-// Other files must not be read for the first time while these are compared with the rest.
-class Held {
- public:
-  Held() : descriptor_(::open((folder() + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
-    if (descriptor_ >= 0) ::flock(descriptor_, LOCK_EX);
-  }
-  ~Held() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
-
- private:
-  int descriptor_;
-};
-
 // Adds the marks of other files that have records in common with these.
 Result<void> add_common(const std::string& mark, const RecordMarks& single, ContentMarks& marks) {
   const auto found = others_with_records(folder(), mark, single);
@@ -139,10 +121,13 @@ Result<void> Reader::keep() && {
   add(std::move(train), marks.all);
   marks.secret = mark_of_secret();
   if (auto made = make_private_folder(folder()); !made) return made;
-  const Held held;
+  // Other files must not be read for the first time while these are compared with the rest.
+  const auto lock = FileLock::take(folder() + "/lock");
+  if (!lock) return lock.error();
   const auto single = single_ ? std::optional(std::move(*single_).marks()) : std::nullopt;
   if (single) {
     if (auto added = add_common(mark_, *single, marks); !added) return added;
+    marks.tests_on_training = !test.empty() && tests_on_training_records(*single);
   }
   if (marks != before) {
     const json::object object{{"all", as_list(marks.all)},
@@ -150,6 +135,7 @@ Result<void> Reader::keep() && {
                               {"test", as_list(marks.test)},
                               {"common_train", as_list(marks.common_train)},
                               {"common_test", as_list(marks.common_test)},
+                              {"tests_on_training", marks.tests_on_training},
                               {"secret", marks.secret}};
     if (auto kept = write_file_atomically(file, canonical_json(object) + "\n", 0600); !kept) return kept;
   }
@@ -166,11 +152,8 @@ std::string marked_now(const json::object& options) {
 
 // An error where test records of the files may be trained on.
 Result<void> check_own_test(const json::object& options) {
-  const auto mark = own_mark(options);
-  if (bool_or(options, "other_people", false) || !has_record_marks(folder(), mark)) return {};
-  const auto marks = kept_record_marks(folder(), mark);
-  if (!marks) return marks.error();
-  if (!tests_on_training_records(*marks)) return {};
+  if (bool_or(options, "other_people", false) || !content_marks(own_mark(options)).tests_on_training)
+    return {};
   return error(
       "test records are training records, too, and the accuracy on them would be printed without noise. Take "
       "them out of one of the two; where equal rows are other people's by chance, say `other_people: true`.");
@@ -196,6 +179,7 @@ ContentMarks content_marks(const std::string& files_mark) {
           .test = marks_in(object, "test"),
           .common_train = marks_in(object, "common_train"),
           .common_test = marks_in(object, "common_test"),
+          .tests_on_training = bool_or(object, "tests_on_training", false),
           .secret = string_or(object, "secret", "")};
 }
 
@@ -213,15 +197,12 @@ Result<void> keep_content(const json::object& options, const std::vector<std::st
   reader.add_rows(train, numbers, false);
   reader.add_rows(test, numbers, true);
   if (auto kept = std::move(reader).keep(); !kept) return kept;
-  return test.labels.empty() ? Result<void>() : check_own_test(options);
+  return check_own_test(options);
 }
 
 Result<void> keep_content(const json::object& options, const std::string& path, const ImageFolder& images) {
   const auto mark = marked_now(options);
-  const bool has_test =
-      std::ranges::any_of(images.files, [](const auto& file) { return file.split == ImageSplit::test; });
-  const auto check = [&] { return has_test ? check_own_test(options) : Result<void>(); };
-  if (!content_marks(mark).secret.empty() && has_record_marks(folder(), mark)) return check();
+  if (!content_marks(mark).secret.empty() && has_record_marks(folder(), mark)) return check_own_test(options);
   std::map<std::string_view, ImageSplit> splits;
   for (const auto& file : images.files) splits.emplace(file.name, file.split);
   Reader reader(mark);
@@ -233,7 +214,7 @@ Result<void> keep_content(const json::object& options, const std::string& path, 
       });
   if (!visited) return visited.error();
   if (auto kept = std::move(reader).keep(); !kept) return kept;
-  return check();
+  return check_own_test(options);
 }
 
 }  // namespace hyfreedp::datasets

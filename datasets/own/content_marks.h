@@ -29,6 +29,8 @@ struct ContentMarks {
   // train_part() and test_part() of other files that have records in common with `train`, and
   // train_part() of those that have some in common with `test`.
   std::set<std::string> common_train, common_test;
+  // Records of `test`, where that is set aside, are in `train`, too (record_marks.h).
+  bool tests_on_training = false;
   std::string secret;  // that they are under: mark_of_secret() then
 
   bool operator==(const ContentMarks&) const = default;

@@ -44,6 +44,16 @@ bool have_in_common(const Marks& one, const Marks& other) {
   return common.size() >= kLeastCommon && common.size() * kCommonInRecords >= smaller;
 }
 
+Result<RecordMarks> read_marks(const std::string& file) {
+  const auto value = read_json_file(file);
+  auto marks = value ? from_json<RecordMarks>(*value, file) : Result<RecordMarks>(value.error());
+  if (marks) return marks;
+  return error(
+      marks.error().message +
+      ". The file tells which records some files of yours have. Delete it; it is made again when they are "
+      "next read, and until then the odometer says \"at least\" of them.");
+}
+
 }  // namespace
 
 std::int64_t RecordMarker::mark_of(std::string_view record) const {
@@ -85,13 +95,6 @@ bool has_record_marks(const std::string& folder, const std::string& files_mark) 
   return std::filesystem::exists(file_of(folder, files_mark));
 }
 
-Result<RecordMarks> kept_record_marks(const std::string& folder, const std::string& files_mark) {
-  const auto file = file_of(folder, files_mark);
-  const auto value = read_json_file(file);
-  if (!value) return value.error();
-  return from_json<RecordMarks>(*value, file);
-}
-
 Result<void> keep_record_marks(const std::string& folder, const std::string& files_mark,
                                const RecordMarks& marks) {
   return write_file_atomically(file_of(folder, files_mark), canonical_json(as_json(marks)) + "\n", 0600);
@@ -107,7 +110,7 @@ Result<std::vector<CommonRecords>> others_with_records(const std::string& folder
     if (!name.ends_with(kEnding)) continue;
     CommonRecords common{.files_mark = name.substr(0, name.size() - kEnding.size())};
     if (common.files_mark == files_mark) continue;
-    const auto other = kept_record_marks(folder, common.files_mark);
+    const auto other = read_marks(entry.path().string());
     if (!other) return other.error();
     common.trained_by_both =
         have_in_common(marks.train, other->train) || have_in_common(marks.whole_train, other->whole_train);
@@ -122,8 +125,6 @@ Result<std::vector<CommonRecords>> others_with_records(const std::string& folder
   return found;
 }
 
-bool tests_on_training_records(const RecordMarks& marks) {
-  return have_in_common(marks.train, marks.test) && marks.train != marks.test;
-}
+bool tests_on_training_records(const RecordMarks& marks) { return have_in_common(marks.train, marks.test); }
 
 }  // namespace hyfreedp::datasets

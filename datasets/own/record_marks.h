@@ -29,8 +29,6 @@ namespace hyfreedp::datasets {
 struct RecordMarks {
   std::vector<std::int64_t> train, test;
   std::vector<std::int64_t> whole_train, whole_test;  // with the class
-
-  static constexpr bool kMayLack = true;
 };
 BOOST_DESCRIBE_STRUCT(RecordMarks, (), (train, test, whole_train, whole_test))
 
@@ -60,7 +58,6 @@ class RecordMarker {
 
 // Whether marks of these files were kept in `folder`.
 bool has_record_marks(const std::string& folder, const std::string& files_mark);
-Result<RecordMarks> kept_record_marks(const std::string& folder, const std::string& files_mark);
 Result<void> keep_record_marks(const std::string& folder, const std::string& files_mark,
                                const RecordMarks& marks);
 // The others of `folder` that have records in common with these: at least ten, and one in a
@@ -69,8 +66,8 @@ Result<void> keep_record_marks(const std::string& folder, const std::string& fil
 Result<std::vector<CommonRecords>> others_with_records(const std::string& folder,
                                                        const std::string& files_mark,
                                                        const RecordMarks& marks);
-// Whether as many of the files' own test records may be trained on; `marks` of files that set test
-// records aside.
+// Whether as many of the files' own test records are training records, too; `marks` of files that
+// set test records aside.
 bool tests_on_training_records(const RecordMarks& marks);
 
 }  // namespace hyfreedp::datasets

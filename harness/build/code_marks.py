@@ -6,8 +6,10 @@
 Parts: `engine`, `models` and `datasets` of every run; each registered optimizer and controller; each
 method. An entry's code is its file pair with the files of its folder that these include, over any
 number of steps, and every file of the folder that no entry reaches so. Not counted: harness/base,
-harness/accounting and optimizers/facts, whose results are in a run's config, and registries. HYFREEDP_CODE_OF_ALL is a hash of all of them. HEADER is written only where it
-changes, so that nothing is built again for nothing.
+and harness/accounting, whose results are numbers in a run's config; optimizers/facts.cpp, whose
+defaults are in a run's config too, or are repeated where they are read; registries and templates.
+HYFREEDP_CODE_OF_ALL is a hash of all of them. HEADER is written only where it changes, so that
+nothing is built again for nothing.
 """
 import hashlib
 import os
@@ -16,7 +18,7 @@ import sys
 
 ENGINE = ["harness/training", "harness/mechanism", "harness/kernels", "harness/random", "harness/trial"]
 NOT_TRAINING = ["harness/training/audit/", "harness/training/worker/audit.", "harness/trial/code_marks.", "datasets/fetch/"]
-NOT_AN_ENTRYS = ["optimizers/facts.", "optimizers/registry.", "baselines/registry.", "optimizers/template.", "baselines/template."]
+NOT_AN_ENTRYS = ["optimizers/facts.cpp", "optimizers/registry.", "baselines/registry.", "optimizers/template.", "baselines/template."]
 ENDINGS = (".h", ".cpp", ".cu")
 
 
@@ -56,7 +58,7 @@ def reached(source, header, folder):
         path = waiting.pop()
         if path in seen or not path.startswith(folder + "/") or not os.path.exists(os.path.join(source, path)):
             continue
-        if any(path.startswith(other) for other in NOT_AN_ENTRYS):
+        if path.startswith(tuple(NOT_AN_ENTRYS)):
             continue
         seen.add(path)
         waiting += included(source, path)
@@ -96,11 +98,12 @@ def main(source, header):
              ("models", "", files_of(source, "harness/models")),
              ("datasets", "", files_of(source, "datasets"))]
     found = [(kind, name, reached(source, path, folder), folder) for kind, name, path, folder in entries(source)]
-    for kind, name, files, folder in found:
-        of_any = set().union(*(others for _, _, others, place in found if place == folder))
-        rest = [path for path in files_of(source, folder)
-                if path not in of_any and not any(path.startswith(other) for other in NOT_AN_ENTRYS)]
-        lines.append((kind, name, files | set(rest)))
+    for folder in ("optimizers", "baselines"):
+        of_folder = [(kind, name, files) for kind, name, files, place in found if place == folder]
+        of_any = set().union(*(files for _, _, files in of_folder))
+        rest = {path for path in files_of(source, folder)
+                if path not in of_any and not path.startswith(tuple(NOT_AN_ENTRYS))}
+        lines += [(kind, name, files | rest) for kind, name, files in of_folder]
     marks = ", \\\n  ".join('{"%s", "%s", "%s"}' % (kind, name, mark(source, files)) for kind, name, files in lines)
     content = f"#define HYFREEDP_CODE_MARKS \\\n  {marks}\n"
     content += f'#define HYFREEDP_CODE_OF_ALL "{hashlib.sha256(marks.encode()).hexdigest()[:16]}"\n'

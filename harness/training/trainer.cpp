@@ -11,12 +11,12 @@
 #include "harness/training/adaptive_clipping.h"
 #include "harness/training/averaging.h"
 #include "harness/training/displaced_weights.h"
-#include "harness/training/evaluation.h"
 #include "harness/training/kept_weights.h"
 #include "harness/training/meter.h"
 #include "harness/training/norm_summary.h"
 #include "harness/training/precision.h"
 #include "harness/training/private_loss.h"
+#include "harness/training/run_evaluation.h"
 #include "harness/training/run_state.h"
 #include "harness/training/setup.h"
 #include "harness/training/step_norms.h"
@@ -72,6 +72,7 @@ class Run {
         sum_(has_wide_sum() ? torch::zeros_like(weights_, weights_.options().dtype(setup_.sum_type)) : mean_),
         kept_weights_(mean_),
         average_(job.config.training),
+        evaluation_(job, setup_, average_, kept_weights_),
         norms_(job.config, setup_.network.layout()),
         meter_(meter) {
     if (setup_.augmentation) setup_.train.augment(&*setup_.augmentation);
@@ -219,8 +220,8 @@ class Run {
       if (job_.stop_requested()) return stop();
       if (step_ == job_.config.steps) break;
       if (evaluation.every > 0 && step_ > 0 && step_ % evaluation.every == 0) {
-        if (auto tested = record_test(step_); !tested) return tested.error();
-        if (stopped_) return stop();
+        if (auto tested = evaluation_.record_test(step_); !tested) return tested.error();
+        if (evaluation_.was_stopped()) return stop();
       }
       const auto next = step();
       if (!next) return next.error();
@@ -232,10 +233,9 @@ class Run {
       return std::optional(failure("diverged", "The weights are no longer finite after the free step."));
     }
     if (job_.observer != nullptr) job_.observer->run_ended(weights_);
-    if (auto concluded = conclude(); !concluded) return concluded.error();
+    if (auto concluded = evaluation_.conclude(*mechanism_); !concluded) return concluded.error();
     // After a free step the state before it is gone.
-    if (stopped_ && has_free_step()) return stopped();
-    if (stopped_) return stop();
+    if (evaluation_.was_stopped()) return has_free_step() ? stopped() : stop();
     auto end = finished();
     end.weights_problem = keep_final_weights();
     return std::optional(std::move(end));
@@ -445,85 +445,6 @@ class Run {
     return losses_at_weights(setup_.network, setup_.labels.loss, setup_.train, rows);
   }
 
-  // Undefined: at the weights themselves.
-  Tensor average_to_evaluate() const {
-    const auto own = setup_.optimizer->evaluation_parameters();
-    return own.defined() ? own : average_.parameters();
-  }
-
-  Evaluated evaluate_on(BatchReader& reader, bool by_class = false) {
-    const auto average = average_to_evaluate();
-    std::optional<DisplacedWeights> displaced;
-    if (average.defined()) displaced.emplace(weights_, kept_weights_).assign(average);
-    auto result = evaluate(setup_.network, setup_.labels, reader, by_class);
-    stopped_ = reader.was_stopped();
-    return result;
-  }
-
-  Result<void> record_test(std::int64_t done) {
-    if (auto tested = record(done, "test", setup_.test); !tested || stopped_) return tested;
-    if (!job_.config.evaluation.recorded.training_split) return {};
-    setup_.train.augment(nullptr);  // each sample as it is
-    setup_.train.stop_when(job_.stop_requested);
-    auto trained = record(done, trial::kTrainSplit, setup_.train);
-    if (setup_.augmentation) setup_.train.augment(&*setup_.augmentation);
-    return trained;
-  }
-
-  Result<void> record(std::int64_t done, const std::string& split, BatchReader& reader) {
-    const auto result = evaluate_on(reader, job_.config.evaluation.recorded.by_class);
-    if (stopped_) return {};
-    const auto visibility = trial::Visibility::test;
-    is_last_finite_ = is_last_finite_ && std::isfinite(result.mean_loss);
-    for (const auto& [name, value] : result.metrics()) {
-      if (auto written = job_.journal.metric({done, split, name, value, visibility}); !written) {
-        return written.error();
-      }
-    }
-    return {};
-  }
-
-  // Ends early where stopped_ becomes true.
-  Result<void> conclude() {
-    const auto steps = job_.config.steps;
-    is_last_finite_ = true;
-    if (auto tested = record_test(steps); !tested || stopped_) return tested;
-    // At the end alone: these sets may be larger than all training data, and a table needs no more.
-    for (std::size_t i = 0; i < setup_.ood_test.size(); ++i) {
-      const auto split = job_.config.ood_test[i].split();
-      if (auto tested = record(steps, split, setup_.ood_test[i]); !tested || stopped_) return tested;
-    }
-    const auto& evaluation = job_.config.evaluation;
-    if (evaluation.oracle_train) {
-      setup_.train.augment(nullptr);  // each sample as it is
-      setup_.train.stop_when(job_.stop_requested);
-      const double accuracy = evaluate_on(setup_.train).accuracy();
-      if (stopped_) return {};
-      auto written = job_.journal.metric(
-          {steps, trial::kTrainSplit, "accuracy", accuracy, trial::Visibility::confidential});
-      if (!written) return written.error();
-    }
-    if (!evaluation.oracle_validation && !evaluation.score) return {};
-    const auto validated = evaluate_on(setup_.validation);
-    if (stopped_) return {};
-    if (evaluation.oracle_validation) {
-      auto written = job_.journal.metric(
-          {steps, "private_validation", "accuracy", validated.accuracy(), trial::Visibility::confidential});
-      if (!written) return written.error();
-    }
-    if (!evaluation.score) return {};
-    return release_score(validated);
-  }
-
-  Result<void> release_score(const Evaluated& validated) {
-    const mechanism::BoundedSum correct{static_cast<double>(validated.correct), 1};
-    const auto noised = mechanism_->release(mechanism::kScore, job_.config.steps, {&correct, 1});
-    if (!noised) return noised.error();
-    const double score = noised->front() / static_cast<double>(validated.count);
-    return job_.journal.metric(
-        {job_.config.steps, trial::kValidationSplit, "score", score, trial::Visibility::released});
-  }
-
   // Why not, where that failed: the run itself is over, and its results stand.
   std::string keep_final_weights() {
     if (job_.weights_folder.empty()) return "";
@@ -534,7 +455,7 @@ class Run {
                        .attempt = job_.journal.attempt(),
                        .feature_mean = feature_mean_};
     try {
-      const auto average = average_to_evaluate();
+      const auto average = evaluation_.average();
       DisplacedWeights displaced(weights_, kept_weights_);
       if (average.defined()) {
         displaced.assign(average);
@@ -556,7 +477,7 @@ class Run {
     }
     // Finite weights may give numbers that are not; the row says so, for its accuracy is that of no
     // classifier.
-    if (!is_last_finite_) end.finish.notes.emplace_back("test loss not finite");
+    if (!evaluation_.is_last_finite()) end.finish.notes.emplace_back("test loss not finite");
     end.finish.counts = setup_.controller->decisions();
     return end;
   }
@@ -577,15 +498,14 @@ class Run {
   Tensor losses_;     // [realised batch]: at the weights
   SampleClipping clipped_;
   WeightAverage average_;
+  RunEvaluation evaluation_;
   StepNorms norms_;
   mechanism::Rows rows_;
   Tensor initial_;       // [d]: the weights before step 0, where their distance is asked for
   Tensor feature_mean_;  // undefined where none is released
   Scalars scalars_;
   std::int64_t step_ = 0;
-  bool stopped_ = false;        // an evaluation ended early
-  bool is_last_finite_ = true;  // the losses of the evaluation at the end
-  bool is_stopping_ = false;    // the present step is the last one of a run that stops
+  bool is_stopping_ = false;  // the present step is the last one of a run that stops
   const Meter& meter_;
   Spent earlier_;
 };

@@ -34,6 +34,9 @@ struct MetricRecord {
   std::string name;
   double value = 0;
   Visibility visibility = Visibility::confidential;
+
+  // Shown in percent.
+  bool is_fraction() const { return name != "loss" && name != "perplexity"; }
 };
 BOOST_DESCRIBE_STRUCT(MetricRecord, (), (step, split, name, value, visibility))
 

@@ -68,9 +68,9 @@ class Lines {
 void add_metrics(const std::vector<trial::MetricRecord>& metrics, Lines& lines) {
   constexpr double kPercent = 100;
   for (const auto& metric : metrics) {
-    const bool is_fraction = metric.name != "loss" && metric.name != "perplexity";
-    lines.add(metric.step, metric.split + "_" + metric.name + (is_fraction ? "_percent" : ""),
-              is_fraction ? kPercent * metric.value : metric.value);
+    const bool in_percent = metric.is_fraction();
+    lines.add(metric.step, metric.split + "_" + metric.name + (in_percent ? "_percent" : ""),
+              in_percent ? kPercent * metric.value : metric.value);
   }
 }
 

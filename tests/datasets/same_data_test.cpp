@@ -3,6 +3,7 @@
 
 #include <map>
 #include <set>
+#include <thread>
 #include <unistd.h>
 
 #include "datasets/own/content_marks.h"
@@ -282,6 +283,21 @@ TEST_F(SameData, TheSameRowsUnderAnotherClassOrPadded) {
   sparse.resize(sparse.rfind('\n', sparse.size() / 2) + 1);
   ASSERT_TRUE(write_file_atomically(path("wide.libsvm"), sparse));
   EXPECT_TRUE(is_same_table(narrow, read("wide.libsvm", {{"labels", "0, 1"}, {"features", 7}})));
+}
+
+// Neither of two processes is the first that compares the two.
+TEST_F(SameData, FilesThatAreFirstReadAtTheSameTimeAreCompared) {
+  ASSERT_TRUE(made_secret_mark(""));
+  for (int i = 0; i < 12; ++i) {
+    const auto one = fmt::format("one-{}.csv", i), other = fmt::format("other-{}.csv", i);
+    ASSERT_TRUE(write_file_atomically(path(one), measured({i}, 1000 * i, 1000 * i + 600)));
+    ASSERT_TRUE(write_file_atomically(path(other), measured({i}, 1000 * i + 300, 1000 * i + 900)));
+    json::object first, second;
+    std::thread beside([&] { first = table(one); });
+    second = table(other);
+    beside.join();
+    EXPECT_TRUE(is_same_table(first, second)) << i;
+  }
 }
 
 // A user's own test part, too, of which records are in the training part.

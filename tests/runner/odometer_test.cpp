@@ -27,34 +27,6 @@ std::int64_t steps_on(const Spending& spending, const std::string& split) {
   return steps;
 }
 
-results::TrialRecord record_of(trial::TrialConfig config, std::vector<accounting::Event> events) {
-  results::TrialRecord record;
-  record.id = config.id();
-  record.config = config.to_json();
-  record.state = trial::TrialState::finished;
-  record.events = std::move(events);
-  return record;
-}
-
-trial::TrialConfig any_config(const std::string& dataset = "fashion-mnist") {
-  const std::string path = ::testing::TempDir() + "odometer-any.yaml";
-  write_file_atomically(path, spec_of("any", kFixed)).value();
-  auto config = plan(load_spec(path).value())
-                    .value()
-                    .at(0)
-                    .baseline->next(plan(load_spec(path).value()).value().at(0).cell, {})
-                    .value()
-                    .at(0);
-  if (dataset != "synthetic") config.dataset = {dataset, {{"features", "hog"}}};
-  return config;
-}
-
-accounting::Event on(const std::string& split, double noise, std::int64_t count = 10) {
-  auto event = accounting::poisson_gaussian(0.1, noise, count);
-  event.split = split;
-  return event;
-}
-
 TEST(Odometer, ComposesEveryRowAndSeedAndCountsSharedRunsOnce) {
   World world;
   FakeExecutor executor;
@@ -304,91 +276,12 @@ TEST(Odometer, DataThatWereDeclaredPublicHaveNoEpsilonOnceTheyArePrivate) {
   put({{"path", "mine"}, {"train", 1000}});
   EXPECT_EQ(only(world).what_has_no_epsilon(), "1 run of specs that declared the data public");
   EXPECT_FALSE(is_within(only(world), 1e6, 1e-5).value());
-}
 
-// What a second run on data that were read in another way does to a reading.
-class Divisions : public ::testing::Test {
- protected:
-  void put(const std::string& dataset, const json::object& options, const char* split) {
-    auto config = any_config(dataset);
-    config.dataset.options = options;
-    ASSERT_TRUE(world_.store().put_trial(record_of(config, {on(split, 1.0)}), {}, {}));
-  }
-  // A run that trained, and one that read the validation split alone.
-  Spending of_two(const std::string& dataset, const json::object& first, const json::object& second) {
-    put(dataset, first, "private_train");
-    put(dataset, second, "private_validation");
-    return only(world_);
-  }
-  static double sequence() {
-    return accounting::report_epsilon({.events = {on("", 1.0, 20)}}, kDelta)->epsilon;
-  }
-  World world_;
-};
-
-const json::object kPeople{
-    {"path", "d/people.csv"}, {"files_mark", "a"}, {"train", 800}, {"validation", 100}};
-
-json::object people_with(const char* option, const json::value& value) {
-  auto options = kPeople;
-  options[option] = value;
-  return options;
-}
-
-TEST_F(Divisions, OneFileUnderOneOrTwoNamesIsDividedAlike) {
-  auto copy = people_with("path", "d/folks.csv");
-  copy["normalise"] = "norm";
-  copy["test"] = 50;
-  const auto spending = of_two("table-file", kPeople, copy);
-  EXPECT_FALSE(spending.splits_differ);
-  EXPECT_FALSE(spending.is_lower_bound());
-  EXPECT_LT(epsilon_of(spending), sequence());
-}
-
-TEST_F(Divisions, RowsInAnotherOrderComposeInSequence) {
-  const auto spending = of_two("table-file", kPeople, people_with("files_mark", "b"));
-  EXPECT_EQ(epsilon_of(spending), sequence());
-  EXPECT_TRUE(spending.is_lower_bound());
-  const auto refused = Budget::open(world_.store(), world_.out(), Cap{100, kDelta})
-                           ->reserve(plan_release(world_.read(spec_of("other", kFixed))).value());
-  EXPECT_TRUE(refused) << "on other data a limit holds";
-}
-
-TEST_F(Divisions, AFolderAndAFileOfOneNameComposeInSequence) {
-  const auto spending = of_two("table-file", kPeople, people_with("path", "d/people"));
-  EXPECT_EQ(epsilon_of(spending), sequence());
-  EXPECT_TRUE(spending.is_lower_bound());
-}
-
-TEST_F(Divisions, SelectionsOfOneCollectionComposeInSequence) {
-  const json::object letters{{"split", "letters"}, {"train", 1000}, {"validation", 100}};
-  auto digits = letters;
-  digits["split"] = "digits";
-  const auto spending = of_two("emnist", letters, digits);
-  EXPECT_EQ(epsilon_of(spending), sequence());
-  EXPECT_TRUE(spending.is_lower_bound());
-}
-
-// A smaller number is a part of a larger one, and the test records stay the test records.
-TEST_F(Divisions, OtherSizesComposeInSequenceAndAreKnown) {
-  const auto spending = of_two("table-file", kPeople, people_with("train", 700));
-  EXPECT_TRUE(spending.splits_differ);
-  EXPECT_EQ(epsilon_of(spending), sequence());
-  EXPECT_FALSE(spending.is_lower_bound());
-}
-
-TEST_F(Divisions, NoLimitIsGuaranteedWhereTheyCannotBeMatched) {
-  put("table-file", kPeople, "private_train");
-  put("table-file", people_with("files_mark", "b"), "private_train");
-  auto study = plan_release(world_.read(spec_of("other", kFixed))).value().at(0);
-  study.cell.base.dataset = {"table-file", kPeople};
-  const auto reserve = [&](std::optional<Cap> cap) {
-    return Budget::open(world_.store(), world_.out(), cap)->admit(*study.baseline, {study.cell.base});
-  };
-  EXPECT_TRUE(reserve({}));
-  const auto refused = reserve(Cap{100, kDelta});
-  ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("no limit can be guaranteed"));
+  // Other public data, of which nobody knows whether they are the same.
+  put({{"path", "theirs"}, {"train", 1000}, {"public", true}});
+  const auto odometer = odometer_of(world.store(), world.out()).value();
+  EXPECT_THAT(odometer.may_be(*odometer.find("image-folder (mine)")), ElementsAre("image-folder (theirs)"));
+  EXPECT_THAT(odometer.may_be(*odometer.find("image-folder (theirs)")), IsEmpty()) << "they are nobody's";
 }
 
 // Nothing that the odometer shows depends on how many runs a private selection made, at whatever

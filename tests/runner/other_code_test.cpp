@@ -117,6 +117,23 @@ TEST_F(OtherCode, IsNotSaidOfARunThatWasLost) {
   EXPECT_EQ(run(kUnseeded), 2U) << "the lost ones";
 }
 
+// Half of its steps are of the code before.
+TEST_F(OtherCode, IsThatOfARunThatWentOnUnderChangedCode) {
+  FakeExecutor executor;
+  executor.fate = [](const auto& config) {
+    return config.optimizer.name == "prodigy" ? Fate::kill : Fate::finish;
+  };
+  executor.steps_done = [](const auto&) { return 4; };
+  executor.keeps_state = [](const auto&) { return 3; };
+  world_.run(kSeeded, executor);
+  code_.change("optimizer", "prodigy");
+  executor.fate = [](const auto&) { return Fate::finish; };
+  world_.run(kSeeded, executor);
+  ASSERT_THAT(changed(), ::testing::SizeIs(1));
+  EXPECT_EQ(changed()[0].row, "prodigy");
+  EXPECT_THAT(changed()[0].parts, ElementsAre("the optimizer prodigy"));
+}
+
 // Where one of the two programs alone was built, rows are of other code however often they are
 // trained.
 TEST_F(OtherCode, OfAWorkerOfAnotherBuildIsSaidToBe) {

@@ -52,4 +52,34 @@ inline double epsilon_of(World& world, const OdometerOptions& options = {}) {
   return epsilon_of(only(world, options));
 }
 
+// A finished run.
+inline results::TrialRecord record_of(trial::TrialConfig config, std::vector<accounting::Event> events) {
+  results::TrialRecord record;
+  record.id = config.id();
+  record.config = config.to_json();
+  record.state = trial::TrialState::finished;
+  record.events = std::move(events);
+  return record;
+}
+
+// Of one of the runs that a fixed rate makes, on other data.
+inline trial::TrialConfig any_config(const std::string& dataset = "fashion-mnist") {
+  const std::string path = ::testing::TempDir() + "odometer-any.yaml";
+  write_file_atomically(path, spec_of("any", kFixed)).value();
+  auto config = plan(load_spec(path).value())
+                    .value()
+                    .at(0)
+                    .baseline->next(plan(load_spec(path).value()).value().at(0).cell, {})
+                    .value()
+                    .at(0);
+  if (dataset != "synthetic") config.dataset = {dataset, {{"features", "hog"}}};
+  return config;
+}
+
+inline accounting::Event on(const std::string& split, double noise, std::int64_t count = 10) {
+  auto event = accounting::poisson_gaussian(0.1, noise, count);
+  event.split = split;
+  return event;
+}
+
 }  // namespace hyfreedp::runner::spending

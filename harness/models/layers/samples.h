@@ -142,8 +142,8 @@ void product(const T* left, const T* right, std::int64_t rows, std::int64_t heig
              T* out);
 // [B, S, T]: the inner products of each sample's vectors, [B, S, n] and [B, T, n]; on the CPU in
 // their type and rounded as by add_product(), on a GPU in float64: what cuBLAS adds up in float32,
-// nothing bounds as tightly as a ghost norm needs. By their data sheets A100 and H100 multiply both
-// types equally fast; other GPUs are far slower in float64.
+// nothing bounds as tightly as a ghost norm needs. By their data sheets A100, H100 and H200
+// multiply both types equally fast; what float64 costs was not measured.
 torch::Tensor inner_products(const torch::Tensor& left, const torch::Tensor& right);
 // What it does on a GPU, on any device: for tests.
 torch::Tensor inner_products_on_device(const torch::Tensor& left, const torch::Tensor& right);

@@ -165,7 +165,7 @@ Result<void> Budget::check(const Odometer& wanted, const std::set<std::string>& 
           "{}, and {} {} there, for which no ε holds. Use {}.", limit,
           (is_past ? *before : *after).what_has_no_epsilon(), is_past ? "are already" : "would be",
           is_past ? "another --out DIR if the data are not the same people's, or no --cap"
-                  : "a spec without non-private and oracle rows, which cannot run under a cap, or no --cap"));
+                  : "a spec without these, which cannot run under a cap, or no --cap"));
     }
     const auto now = private_epsilon(before, delta);
     if (!now) return now.error();

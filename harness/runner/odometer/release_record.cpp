@@ -64,18 +64,18 @@ Result<RecordedStudy> record_of(const results::Store& store, const OutFolder& ou
   if (has_selected) {
     if (auto done = unlist(store, study.trials, composition); !done) return done.error();
   }
-  if (charges != nullptr && !results::is_answered(study) && lists_its_runs(study.method, study.composition)) {
-    recorded.study.trials = study.trials;
-  }
+  const bool is_under_way =
+      charges != nullptr && !results::is_answered(study) && lists_its_runs(study.method, study.composition);
+  if (is_under_way) recorded.study.trials = study.trials;
   for (const auto& id : recorded.study.trials) {
     if (std::filesystem::exists(out.journal(id))) recorded.journals.push_back(id);
     if (string_or(composition, "rule", "") == "selection") continue;
     auto run = store.trial(id);
     if (!run) return run.error();
     if (!*run) continue;
-    if (const auto charge = charges == nullptr ? Charges::const_iterator() : charges->find(id);
-        charges != nullptr && charge != charges->end()) {
-      (**run).charged = {{.name = "", .events = charge->second}};
+    if (is_under_way) {
+      if (const auto charge = charges->find(id); charge != charges->end())
+        (**run).charged = {{.name = "", .events = charge->second}};
     }
     recorded.runs.push_back(std::move(**run));
   }

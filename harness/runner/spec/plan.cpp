@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <fmt/format.h>
-#include <functional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -235,23 +234,23 @@ Result<std::vector<std::string>> first_runs(const Spec& spec, const spec::Panel&
 }  // namespace
 
 Result<void> check_own_settings(const Spec& spec) {
+  using Drop = void (*)(spec::Row&, const spec::Panel&);
+  static constexpr std::array<std::pair<const char*, Drop>, 4> kOwn = {{
+      {"train.optimizer", [](auto& row, const auto&) { row.optimizer.reset(); }},
+      {"train.clipping_constant", [](auto& row, const auto&) { row.clipping_constant.reset(); }},
+      {"train", [](auto& row, const auto&) { row.training.reset(); }},
+      {"steps", [](auto& row, const auto& panel) { row.steps = panel.train.steps; }},
+  }};
   for (const auto& panel : spec.content.panels) {
     for (const auto& row : panel.rows) {
-      const std::array<std::pair<const char*, std::function<void(spec::Row&)>>, 4> kOwn = {{
-          {"train.optimizer", [](auto& other) { other.optimizer.reset(); }},
-          {"train.clipping_constant", [](auto& other) { other.clipping_constant.reset(); }},
-          {"train", [](auto& other) { other.training.reset(); }},
-          {"steps", [&](auto& other) { other.steps = panel.train.steps; }},
-      }};
-      for (const auto& [name, take] : kOwn) {
+      // The panel's free step and a row's average do not go together, whatever the method does.
+      if (row.training && bool_or(panel.train.optimizer.options, "free_step", false)) continue;
+      for (const auto& [name, drop] : kOwn) {
         auto other = row;
-        take(other);
-        // The panel's free step and a row's average do not go together, whatever the method does.
-        if (row.training && bool_or(panel.train.optimizer.options, "free_step", false)) continue;
+        drop(other, panel);
         // Said as the panel has it, it changes nothing either way.
-        if (row_base(spec.content, panel, other).to_json() == row_base(spec.content, panel, row).to_json()) {
+        if (row_base(spec.content, panel, other).to_json() == row_base(spec.content, panel, row).to_json())
           continue;
-        }
         const auto with = first_runs(spec, panel, row), without = first_runs(spec, panel, other);
         if (!with || !without || with->empty() || *with != *without) continue;
         return error(

@@ -1,0 +1,90 @@
+#include "harness/training/run_evaluation.h"
+
+#include <cmath>
+#include <optional>
+
+#include "harness/training/displaced_weights.h"
+
+namespace hyfreedp::training {
+
+torch::Tensor RunEvaluation::average() const {
+  const auto own = setup_.optimizer->evaluation_parameters();
+  return own.defined() ? own : average_.parameters();
+}
+
+Evaluated RunEvaluation::evaluate_on(BatchReader& reader, bool by_class) {
+  auto& weights = setup_.network.parameters();
+  const auto averaged = average();
+  std::optional<DisplacedWeights> displaced;
+  if (averaged.defined()) displaced.emplace(weights, scratch_).assign(averaged);
+  auto result = evaluate(setup_.network, setup_.labels, reader, by_class);
+  stopped_ = reader.was_stopped();
+  return result;
+}
+
+// Each sample as it is.
+Evaluated RunEvaluation::evaluate_on_training(bool by_class) {
+  setup_.train.augment(nullptr);
+  setup_.train.stop_when(job_.stop_requested);
+  auto result = evaluate_on(setup_.train, by_class);
+  if (setup_.augmentation) setup_.train.augment(&*setup_.augmentation);
+  return result;
+}
+
+Result<void> RunEvaluation::record(std::int64_t done, const std::string& split, const Evaluated& result) {
+  if (stopped_) return {};
+  is_last_finite_ = is_last_finite_ && std::isfinite(result.mean_loss);
+  for (const auto& [name, value] : result.metrics()) {
+    auto written = job_.journal.metric({done, split, name, value, trial::Visibility::test});
+    if (!written) return written.error();
+  }
+  return {};
+}
+
+Result<void> RunEvaluation::record_test(std::int64_t done) {
+  const auto& recorded = job_.config.evaluation.recorded;
+  is_last_finite_ = true;
+  if (auto tested = record(done, "test", evaluate_on(setup_.test, recorded.by_class)); !tested || stopped_)
+    return tested;
+  if (!recorded.training_split) return {};
+  return record(done, trial::kTrainSplit, evaluate_on_training(recorded.by_class));
+}
+
+Result<void> RunEvaluation::conclude(mechanism::Mechanism& mechanism) {
+  const auto steps = job_.config.steps;
+  if (auto tested = record_test(steps); !tested || stopped_) return tested;
+  // At the end alone: these sets may be larger than all training data, and a table needs no more.
+  for (std::size_t i = 0; i < setup_.ood_test.size(); ++i) {
+    const auto result = evaluate_on(setup_.ood_test[i], job_.config.evaluation.recorded.by_class);
+    if (auto tested = record(steps, job_.config.ood_test[i].split(), result); !tested || stopped_)
+      return tested;
+  }
+  return record_scores(mechanism);
+}
+
+Result<void> RunEvaluation::record_scores(mechanism::Mechanism& mechanism) {
+  const auto steps = job_.config.steps;
+  const auto& evaluation = job_.config.evaluation;
+  const auto confidential = [&](const char* split, double accuracy) {
+    return job_.journal.metric({steps, split, "accuracy", accuracy, trial::Visibility::confidential});
+  };
+  if (evaluation.oracle_train) {
+    const double accuracy = evaluate_on_training(false).accuracy();
+    if (stopped_) return {};
+    if (auto written = confidential(trial::kTrainSplit, accuracy); !written) return written;
+  }
+  if (!evaluation.oracle_validation && !evaluation.score) return {};
+  const auto validated = evaluate_on(setup_.validation);
+  if (stopped_) return {};
+  if (evaluation.oracle_validation) {
+    if (auto written = confidential(trial::kValidationSplit, validated.accuracy()); !written) return written;
+  }
+  if (!evaluation.score) return {};
+  const mechanism::BoundedSum correct{static_cast<double>(validated.correct), 1};
+  const auto noised = mechanism.release(mechanism::kScore, steps, {&correct, 1});
+  if (!noised) return noised.error();
+  const double score = noised->front() / static_cast<double>(validated.count);
+  return job_.journal.metric({steps, trial::kValidationSplit, "score", score, trial::Visibility::released});
+}
+
+}  // namespace hyfreedp::training
