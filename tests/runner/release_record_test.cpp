@@ -370,7 +370,7 @@ TEST(ReleaseRecord, WhatAnInterruptedReleaseCostOutlivesAllButTheRecord) {
   for (const auto& rows : {kOthers, kSelection, under_way}) {
     World world;
     FakeExecutor first;
-    if (rows == under_way) first.fate = [](const auto&) { return Fate::kill; };
+    if (rows == under_way) first.fate = [](const auto&) { return Fate::linger; };
     world.run(spec_of(rows), first, [&] { return first.ended >= 1; });
     FakeExecutor second;
     ASSERT_TRUE(try_run(world, spec_of(kFixed), second, false, true));
