@@ -53,6 +53,17 @@ std::string division_of(const Facts& facts, const json::object& options, const s
   return join(parts, "; ");
 }
 
+// MNIST is made of two of the databases that EMNIST's, NIST's Special Database 19, contains (Cohen
+// et al., arXiv:1702.05373): the same writers, in other images.
+constexpr std::array<std::string_view, 2> kOfNist = {"mnist", "emnist"};
+
+bool is_of_nist(const std::string& name) { return std::ranges::find(kOfNist, name) != kOfNist.end(); }
+
+// Whether published data under another name are of the same people.
+bool shares_source(const DataIdentity& data, const std::set<std::string>& names) {
+  return data.kind == DataKind::published && is_of_nist(data.name) && std::ranges::any_of(names, is_of_nist);
+}
+
 // Ends the secret of own files whose single records are marked, too.
 constexpr std::string_view kWithRecords = " records";
 
@@ -116,6 +127,7 @@ DataIdentity identity_of(const std::string& dataset, const json::object& options
   const bool others = bool_or(options, "other_people", false);
   add(content.common_train, others ? identity.alike : identity.common);
   add(content.common_test, others ? identity.alike : identity.test_common);
+  if (others && content.tests_on_training) identity.alike.insert(train_part(mark));
   identity.secret = content.secret;
   if (!identity.secret.empty() && has_marked_records(mark)) identity.secret += kWithRecords;
   return identity;
@@ -150,8 +162,8 @@ void TrainedData::add(const TrainedData& other) {
 }
 
 bool TrainedData::is_same(const DataIdentity& data) const {
-  return names.contains(data.name) || shares_any(data.marks, marks) || shares_any(data.common, marks) ||
-         shares_any(data.marks, common);
+  return names.contains(data.name) || shares_source(data, names) || shares_any(data.marks, marks) ||
+         shares_any(data.common, marks) || shares_any(data.marks, common);
 }
 
 bool may_be_same(const TrainedData& one, const TrainedData& other) {
@@ -174,6 +186,16 @@ bool supersedes(const DataIdentity& newer, const DataIdentity& older) {
          newer.division == older.division && std::ranges::includes(newer.marks, older.marks);
 }
 
+DataIdentity without_lost_records(DataIdentity data) {
+  if (!data.secret.ends_with(kWithRecords)) return data;
+  const auto part = train_part("");
+  const auto is_lost = [&part](const std::string& mark) {
+    return mark.ends_with(part) && !has_marked_records(mark.substr(0, mark.size() - part.size()));
+  };
+  if (std::ranges::any_of(data.marks, is_lost)) data.secret.resize(data.secret.size() - kWithRecords.size());
+  return data;
+}
+
 bool chooses_records(const std::string& option) {
   return std::ranges::find(kHarmless, option) == kHarmless.end();
 }
@@ -183,7 +205,7 @@ bool may_share_records(const DataIdentity& test, const TrainedData& trained) {
   const bool has_name = trained.names.contains(test.name);
   const bool has_mark = shares_any(test.test_marks, trained.marks) ||
                         shares_any(test.test_common, trained.marks) ||
-                        shares_any(test.test_marks, trained.common);
+                        shares_any(test.test_marks, trained.common) || shares_source(test, trained.names);
   if (!has_name && !has_mark) return false;
   const bool is_set_aside = test.kind == DataKind::published && has_name &&
                             trained.set_aside == std::set<std::string>{test.set_aside};
@@ -199,9 +221,13 @@ std::string why_no_test_set(const std::string& name, const DataIdentity& test, c
   const auto names = join({trained.names.begin(), trained.names.end()}, " = ");
   const bool has_name = trained.names.contains(test.name);
   const bool has_mark = shares_any(test.test_marks, trained.marks);
-  const std::string by = has_name ? "their name" : has_mark ? "what the files contain" : "records in both";
+  const bool has_source = shares_source(test, trained.names);
+  const std::string by = has_name     ? "their name"
+                         : has_mark   ? "what the files contain"
+                         : has_source ? "their source"
+                                      : "records in both";
   const std::string advice = has_name ? "Other data of the same name need another name."
-                             : has_mark
+                             : has_mark || has_source
                                  ? ""
                                  : "If equal rows are other people's by chance, say `other_people: true` "
                                    "in the test set's `dataset`.";

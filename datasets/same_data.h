@@ -6,8 +6,9 @@
 // and files that were changed under one name, are the same data; data that share a name with one
 // set and a mark with another make all three one.
 //
-//   name     data_name() of data that come from files. Generated data are the same where they are
-//            made with the same options
+//   name     data_name() of data that come from files; MNIST and EMNIST, which are of the same
+//            writers, count as one. Generated data are the same where they are made with the same
+//            options
 //   marks    of the bytes of the files (own/own_files.h): of a user's own files their mark, of a
 //            published set one of each of its files. Whatever the spec gives, a `sha256` or
 //            nothing, the same bytes have one mark. And of the records of own files, whatever their
@@ -82,6 +83,9 @@ bool is_said_to_be_others(const DataIdentity& test, const TrainedData& trained);
 // Whether an identity says all that an older one of the same files says, which had no marks of
 // single records.
 bool supersedes(const DataIdentity& newer, const DataIdentity& older);
+// The identity of earlier runs, where the marks of its single records may be lost since: then it
+// counts as data whose records were never marked.
+DataIdentity without_lost_records(DataIdentity data);
 // Whether the test split of `test` may have records that were trained on. It has none where it is
 // other data, or the test split that its publisher set aside from what was trained on.
 bool may_share_records(const DataIdentity& test, const TrainedData& trained);

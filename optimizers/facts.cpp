@@ -223,9 +223,9 @@ std::vector<OptionSpec> loss_bound_options() {
 std::vector<OptionSpec> fit_options() {
   return {integer_option("interval", 5, 1, kMostSteps,
                          "K: probes at steps 0, K, 2K, ...; must equal the privacy plan's"),
-          real_option("smoothing", 0.1, kTiny, 1, "acceptance gen: weight of the new rate"),
+          real_option("smoothing", 0.1, kTiny, 1, "weight of the new rate"),
           choice_option("gen_scale", {"constant", "linear"},
-                        "acceptance gen: factor of the new rate, 1 or falling linearly as 1 - t/T")};
+                        "factor of the new rate: 1, or falling linearly as 1 - t/T")};
 }
 
 OptionSpec loss_pairs() {
@@ -238,8 +238,9 @@ std::vector<OptionSpec> release_options() {
   std::vector<OptionSpec> options = {
       choice_option("release", {"separate", "paired"},
                     "what a probe releases: each loss by itself, or one loss and the differences from it"),
-      real_option("difference_share", kDifferenceShare, kTiny, 2,
-                  "release paired: bound of a sample's difference over the loss bound")};
+      only_with("release", "paired",
+                real_option("difference_share", kDifferenceShare, kTiny, 2,
+                            "bound of a sample's difference over the loss bound"))};
   for (auto& option : options) option.stored_always = false;
   return options;
 }
@@ -279,7 +280,10 @@ Facts hyfreedp_facts() {
       .check = check_release,
       .probes = true};
   for (auto& option : loss_bound_options()) facts.options.push_back(option);
-  for (auto& option : fit_options()) facts.options.push_back(option);
+  for (auto& option : fit_options()) {
+    const bool is_smoothing = option.name == "smoothing" || option.name == "gen_scale";
+    facts.options.push_back(is_smoothing ? only_with("acceptance", "gen", option) : option);
+  }
   for (auto& option : release_options()) facts.options.push_back(option);
   auto pairs = loss_pairs();
   pairs.stored_always = false;
@@ -294,7 +298,7 @@ Facts hyfreedp_plus_facts() {
       .source = "this project: HyFreeDP's private quadratic fit with a probe radius apart from the rate",
       .options =
           {choice_option("eta0_rule", {"sqrt-d", "fixed"}, "first rate: 0.5 / sqrt(d), or eta0"),
-           real_option("eta0", 1e-4, kTiny, kInfinity, "first rate if eta0_rule is fixed"),
+           only_with("eta0_rule", "fixed", real_option("eta0", 1e-4, kTiny, kInfinity, "first rate")),
            integer_option("interval", 5, 1, kMostSteps,
                           "K: probes at steps 0, K, 2K, ...; must equal the privacy plan's"),
            real_option("rho", 0.8, 0, 1, "precision that earlier fits keep at each probe"),

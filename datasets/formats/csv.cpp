@@ -6,6 +6,7 @@
 #include "harness/base/files.h"
 #include "harness/base/text.h"
 #include "harness/base/text_encoding.h"
+#include "harness/base/utf8.h"
 
 namespace hyfreedp::datasets {
 
@@ -18,6 +19,13 @@ Result<CsvReader> CsvReader::open(const std::string& path, char separator) {
   if (!text) return text.error();
   const auto begin = begin_of_text(*text, path);
   if (!begin) return begin.error();
+  if (const auto bad = first_byte_not_utf8(*text)) {
+    return error(fmt::format(
+        "{}:{}: the byte 0x{:02X} is no text in UTF-8. Convert the file; where it is in Latin-1: "
+        "`iconv -f ISO-8859-1 -t UTF-8 FILE > NEW_FILE`.",
+        path, 1 + std::count(text->begin(), text->begin() + static_cast<std::ptrdiff_t>(*bad), '\n'),
+        static_cast<unsigned char>((*text)[*bad])));
+  }
   CsvReader reader(path, std::move(*text), separator);
   reader.at_ = *begin;
   auto first = reader.record();

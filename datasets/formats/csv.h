@@ -1,7 +1,8 @@
 // Comma-separated values with quotes (RFC 4180): a field that begins with a quote ends at the next
 // quote that is not doubled, and may contain commas, line ends and doubled quotes. Lines end with
 // \n or \r\n; the last line may lack its end. Another character may stand for the comma, such as a
-// tab. A byte order mark of UTF-8 before the text is no part of it; UTF-16 is refused by name.
+// tab. A byte order mark of UTF-8 before the text is no part of it. Text that is not UTF-8 is
+// refused, with the command that converts it.
 #pragma once
 
 #include <cstddef>

@@ -177,9 +177,9 @@ Result<Found> place(const std::string& name, std::string_view inner, bool split)
     if (parts.size() != 2) return error(fmt::format("{} is not in a class's folder. {}", name, kLayouts));
     return Found{ImageSplit::undivided, std::string(parts[0]), name};
   }
-  const auto which = split_of(parts[0]).value();
-  if (parts.size() == 3) return Found{which, std::string(parts[1]), name};
-  if (parts.size() == 2 && which == ImageSplit::test) return Found{which, "", name};
+  const auto which = split_of(parts[0]);
+  if (which && parts.size() == 3) return Found{*which, std::string(parts[1]), name};
+  if (parts.size() == 2 && which == ImageSplit::test) return Found{*which, "", name};
   return error(fmt::format("{} is not in a class's folder. {}", name, kLayouts));
 }
 

@@ -44,6 +44,27 @@ bool have_in_common(const Marks& one, const Marks& other) {
   return common.size() >= kLeastCommon && common.size() * kCommonInRecords >= smaller;
 }
 
+// Rows without their class, and with it.
+struct Rows {
+  const Marks& without_class;
+  const Marks& whole;
+};
+
+// One file may lack the column that is the other's class, or have it among its features.
+bool any_of_both(const Rows& rows, const Rows& others, bool (*rule)(const Marks&, const Marks&)) {
+  return rule(rows.without_class, others.without_class) || rule(rows.whole, others.whole) ||
+         rule(rows.without_class, others.whole) || rule(rows.whole, others.without_class);
+}
+
+bool share_records(const Rows& rows, const Rows& others) { return any_of_both(rows, others, have_in_common); }
+
+// However few: their accuracy would tell more than the refusal does. A single one may be blank.
+bool are_all_among(const Rows& rows, const Rows& others) {
+  return any_of_both(rows, others, [](const Marks& some, const Marks& all) {
+    return some.size() > 1 && std::ranges::includes(all, some);
+  });
+}
+
 Result<RecordMarks> read_marks(const std::string& file) {
   const auto value = read_json_file(file);
   auto marks = value ? from_json<RecordMarks>(*value, file) : Result<RecordMarks>(value.error());
@@ -112,12 +133,11 @@ Result<std::vector<CommonRecords>> others_with_records(const std::string& folder
     if (common.files_mark == files_mark) continue;
     const auto other = read_marks(entry.path().string());
     if (!other) return other.error();
-    common.trained_by_both =
-        have_in_common(marks.train, other->train) || have_in_common(marks.whole_train, other->whole_train);
-    common.tests_on_theirs =
-        have_in_common(marks.test, other->train) || have_in_common(marks.whole_test, other->whole_train);
-    common.trains_on_tests =
-        have_in_common(marks.train, other->test) || have_in_common(marks.whole_train, other->whole_test);
+    const Rows train{marks.train, marks.whole_train}, test{marks.test, marks.whole_test};
+    const Rows their_train{other->train, other->whole_train}, their_test{other->test, other->whole_test};
+    common.trained_by_both = share_records(train, their_train);
+    common.tests_on_theirs = share_records(test, their_train) || are_all_among(test, their_train);
+    common.trains_on_tests = share_records(train, their_test) || are_all_among(their_test, train);
     if (common.trained_by_both || common.tests_on_theirs || common.trains_on_tests) {
       found.push_back(std::move(common));
     }

@@ -53,4 +53,9 @@ OptionSpec text_option(std::string name, json::value default_value, std::string 
           .help = std::move(help)};
 }
 
+OptionSpec only_with(std::string other, std::string choice, OptionSpec one) {
+  one.read_with = {std::move(other), std::move(choice)};
+  return one;
+}
+
 }  // namespace hyfreedp

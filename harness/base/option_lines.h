@@ -16,5 +16,7 @@ OptionSpec flag_option(std::string name, bool default_value, std::string help);
 OptionSpec choice_option(std::string name, std::vector<std::string> choices, std::string help);
 // A null default: it may be absent.
 OptionSpec text_option(std::string name, json::value default_value, std::string help);
+// `one`, read only where the option `other` is `choice` (OptionSpec::read_with).
+OptionSpec only_with(std::string other, std::string choice, OptionSpec one);
 
 }  // namespace hyfreedp

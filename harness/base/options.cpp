@@ -127,6 +127,15 @@ Result<json::object> resolve_options(const std::vector<OptionSpec>& table, const
     if (!one) return one.error();
     if (option.stored_always || *one != option.default_value) resolved[option.name] = *one;
   }
+  for (const auto& option : table) {
+    const auto& [name, choice] = option.read_with;
+    const auto other = std::ranges::find(table, name, &OptionSpec::name);
+    const auto* value = resolved.if_contains(option.name);
+    const bool is_given = value != nullptr && *value != option.default_value;
+    if (name.empty() || other == table.end() || !is_given) continue;
+    if (string_or(resolved, name, plain_text(other->default_value)) == choice) continue;
+    return error(fmt::format("{}: '{}' is read only with '{}: {}'.", where, option.name, name, choice));
+  }
   return resolved;
 }
 
@@ -136,6 +145,8 @@ std::string describe_options(const std::vector<OptionSpec>& table) {
     std::string type = option.type == OptionType::choice ? join(option.choices, "|") : to_string(option.type);
     if (const auto range = range_text(option); !range.empty()) type += ", " + range;
     if (!option.unit.empty()) type += ", " + option.unit;
+    if (const auto& [other, choice] = option.read_with; !other.empty())
+      type += fmt::format(", only with {}: {}", other, choice);
     text += fmt::format("  {:<22} {}\n  {:<22} ({}; default {})\n", option.name, option.help, "", type,
                         plain_text(option.default_value));
   }

@@ -30,6 +30,9 @@ struct OptionSpec {
   // False: left out of the resolved object if it has its default, so that a later option does not
   // change the identity of earlier trials. Such an option is read with a default (string_or, ...).
   bool stored_always = true;
+  // {another option, its choice}: the option is read only where the other has that value, and a
+  // value beside its default is an error elsewhere. Empty: it is always read.
+  std::pair<std::string, std::string> read_with = {};
 };
 
 std::string to_string(OptionType type);

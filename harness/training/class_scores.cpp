@@ -17,7 +17,7 @@ double mean_of(const std::vector<double>& values) {
 
 }  // namespace
 
-double area_under_curve(const std::vector<float>& scores, const std::vector<bool>& is_of_class) {
+double area_under_curve(const std::vector<double>& scores, const std::vector<bool>& is_of_class) {
   std::vector<std::size_t> order(scores.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, {}, [&](std::size_t i) { return scores[i]; });
@@ -25,7 +25,7 @@ double area_under_curve(const std::vector<float>& scores, const std::vector<bool
   double below = 0, pairs = 0, members = 0;
   for (std::size_t i = 0; i < order.size();) {
     double others = 0, own = 0;
-    const float score = scores[order[i]];
+    const double score = scores[order[i]];
     for (; i < order.size() && scores[order[i]] == score; ++i) (is_of_class[order[i]] ? own : others) += 1;
     pairs += own * (below + others / 2);
     below += others;
@@ -36,7 +36,7 @@ double area_under_curve(const std::vector<float>& scores, const std::vector<bool
 
 void ClassScores::add(const at::Tensor& logits, const at::Tensor& labels) {
   // A diverged network's outputs are ordered last.
-  probabilities_.push_back(at::nan_to_num(logits.to(at::kFloat).softmax(-1), -1).cpu());
+  probabilities_.push_back(at::nan_to_num(logits.to(at::kDouble).softmax(-1), -1).cpu());
   labels_.push_back(labels.to(at::kLong).cpu());
   right_.push_back((logits.argmax(-1) == labels).cpu());
 }
@@ -64,8 +64,8 @@ double ClassScores::auc() const {
     const std::vector<bool> is_of_class(own.data_ptr<bool>(), own.data_ptr<bool>() + own.numel());
     const auto members = std::ranges::count(is_of_class, true);
     if (members == 0 || members == own.numel()) continue;
-    areas.push_back(
-        area_under_curve({scores.data_ptr<float>(), scores.data_ptr<float>() + scores.numel()}, is_of_class));
+    areas.push_back(area_under_curve({scores.data_ptr<double>(), scores.data_ptr<double>() + scores.numel()},
+                                     is_of_class));
   }
   return mean_of(areas);
 }

@@ -31,6 +31,6 @@ class ClassScores {
 
 // Of `scores`, larger for what is likelier of the class; `is_of_class` is as long. Neither empty
 // class may be.
-double area_under_curve(const std::vector<float>& scores, const std::vector<bool>& is_of_class);
+double area_under_curve(const std::vector<double>& scores, const std::vector<bool>& is_of_class);
 
 }  // namespace hyfreedp::training

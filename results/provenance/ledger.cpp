@@ -7,6 +7,7 @@
 
 #include "harness/base/text.h"
 #include "harness/trial/trial_config.h"
+#include "results/store/states.h"
 #include "results/table/cell_text.h"
 
 namespace hyfreedp::results {
@@ -190,6 +191,19 @@ std::string ledger_text(const TableModel& table, const std::vector<LedgerLine>& 
          "selection). "
          "Evaluation on\ntest data is outside the mechanism. hyfreedp odometer composes all rows and "
          "runs.\n";
+}
+
+Result<bool> has_unpriced_runs(const Store& store, const StudyRecord& study) {
+  if (study.total || is_not_needed(study)) return false;
+  const bool is_lost_selection = string_or(study.composition, "rule", "") == "selection" &&
+                                 !bool_or(study.composition, "drew_no_run", false);
+  if (study.state == StudyState::open || is_lost_selection) return true;
+  for (const auto& id : study.trials) {
+    const auto trial = store.trial(id);
+    if (!trial) return trial.error();
+    if (*trial && (!(**trial).events.empty() || !(**trial).charged.empty())) return true;
+  }
+  return false;
 }
 
 std::string describe_events(const std::vector<accounting::Event>& events) {

@@ -39,6 +39,10 @@ Result<std::vector<LedgerLine>> ledger_lines(const Store& store, const TableMode
 // RDP bounds, sampler, label.
 std::string ledger_text(const TableModel& table, const std::vector<LedgerLine>& lines);
 
+// Whether runs of the study may have released something that no total of it pays for yet: it is
+// open, or it ended without a conclusion, because a run was lost. `hyfreedp odometer` counts them.
+Result<bool> has_unpriced_runs(const Store& store, const StudyRecord& study);
+
 // Events in words; equal ones are merged.
 std::string describe_events(const std::vector<accounting::Event>& events);
 

@@ -73,6 +73,9 @@ class Tracer {
     if (!study) return study.error();
     if (!*study) return error("study " + result.study + " of the table is not in the database.");
     traced.value = result.value;
+    const auto unpriced = has_unpriced_runs(store_, **study);
+    if (!unpriced) return unpriced.error();
+    traced.is_unpriced = *unpriced;
     describe(**study, traced);
     if (auto read = read_runs(**study, traced); !read) return read.error();
     return traced;
@@ -83,7 +86,8 @@ class Tracer {
     const bool shows_all = confidential_ || run_count_is_public(study);
     traced.state = name_of(study.state);
     if (!study.failure_kind.empty()) traced.failure = study.failure_kind + ": " + study.failure_message;
-    traced.composition = composition_text(study, !shows_all);
+    traced.composition =
+        traced.is_unpriced ? "not known, for the row has no end yet" : composition_text(study, !shows_all);
     traced.delta = study.delta;
     traced.total = study.total;
     traced.training = study.training;

@@ -46,6 +46,7 @@ struct TracedSeed {
   std::string composition;           // in words
   double delta = 0;
   std::optional<accounting::ReportedEpsilon> total;
+  bool is_unpriced = false;  // its runs may have released what `total` does not have (ledger.h)
   std::optional<accounting::ReportedEpsilon> training;
   std::optional<double> tuning;  // total - training, at least 0; absent where it is not charged
   std::optional<double> claimed_epsilon;

@@ -48,6 +48,7 @@ std::string bound(double epsilon) {
 }
 
 std::string epsilon_line(const TracedSeed& seed) {
+  if (seed.is_unpriced) return "not known yet; hyfreedp odometer counts what the runs have released so far";
   if (!seed.total) return "none: nothing private was released";
   const auto& total = *seed.total;
   auto text = fmt::format("total {} by {} at δ = {}", bound(total.epsilon), total.accountant,
@@ -199,6 +200,7 @@ json::object seed_json(const TracedSeed& seed) {
           {"composition", seed.composition},
           {"delta", number(seed.delta)},
           {"total", as_json(seed.total)},
+          {"unpriced", seed.is_unpriced},
           {"training", as_json(seed.training)},
           {"tuning", optional(seed.tuning)},
           {"claimed_epsilon", optional(seed.claimed_epsilon)},

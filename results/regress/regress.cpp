@@ -9,6 +9,7 @@
 
 #include "harness/base/text.h"
 #include "results/regress/regress_cell.h"
+#include "results/regress/regress_settings.h"
 
 namespace hyfreedp::results {
 namespace {
@@ -279,9 +280,10 @@ RegressReport compare_nights(const Night& tonight, const Night& reference,
     if (found != now.end() && !found->second->other_code.empty()) {
       cell.findings.push_back(of_other_code(found->second->other_code));
     } else if (found != now.end()) {
-      cell.findings =
-          compare_cells(of_shared_seeds(*found->second, before, only_now),
-                        of_shared_seeds(before, *found->second, only_before), !report.spec_changed, options);
+      cell.findings = compare_cells(
+          of_shared_seeds(*found->second, before, only_now),
+          of_shared_seeds(before, *found->second, only_before),
+          !report.spec_changed || is_asked_alike(tonight.resolved, reference.resolved, before), options);
     } else {
       cell.findings.push_back({.what = "values",
                                .test = "",

@@ -10,7 +10,7 @@ namespace hyfreedp::results {
 
 // The findings of all checks and tests of a cell.
 //   tonight, reference   the two cells
-//   same_spec            whether both nights ran the same spec
+//   same_spec            whether both specs ask for the cell's runs alike (regress_settings.h)
 // Findings of tests with a p-value have no verdict yet: it depends on all tests of the night
 // (judge()).
 std::vector<RegressFinding> compare_cells(const NightCell& tonight, const NightCell& reference,

@@ -84,7 +84,40 @@ std::vector<SeedRuns> seeds_of(const NightCell& tonight, const NightCell& refere
   return seeds;
 }
 
+json::object without(json::object object, std::initializer_list<const char*> keys) {
+  for (const auto* key : keys) object.erase(key);
+  return object;
+}
+
+// Null where the list has none of that id.
+const json::object* with_id(const json::object& object, const char* list, const std::string& id) {
+  const auto* found = object.if_contains(list);
+  if (found == nullptr || !found->is_array()) return nullptr;
+  for (const auto& one : found->get_array()) {
+    if (one.is_object() && string_or(one.get_object(), "id", "") == id) return &one.get_object();
+  }
+  return nullptr;
+}
+
+// What of a resolved spec decides the runs of the cell; empty where it has no such row.
+json::object deciding(const json::object& resolved, const NightCell& cell) {
+  const auto* panel = with_id(resolved, "panels", cell.panel);
+  const auto* row = panel == nullptr ? nullptr : with_id(*panel, "rows", cell.row);
+  if (row == nullptr) return {};
+  const auto* noise_seed = resolved.if_contains("noise_seed");
+  return {{"noise_seed", noise_seed == nullptr ? json::value(nullptr) : *noise_seed},
+          {"panel", without(*panel, {"title", "seeds", "sequential", "epsilons", "footnotes", "paper",
+                                     "table", "rows"})},
+          {"row", without(*row, {"title", "label", "seeds", "epsilons", "footnotes", "group", "release",
+                                 "paper", "paper_ood_test"})}};
+}
+
 }  // namespace
+
+bool is_asked_alike(const json::object& tonight, const json::object& reference, const NightCell& cell) {
+  const auto now = deciding(tonight, cell);
+  return !now.empty() && now == deciding(reference, cell);
+}
 
 std::optional<RegressFinding> compare_settings(const NightCell& tonight, const NightCell& reference,
                                                bool same_spec) {
@@ -112,7 +145,7 @@ std::optional<RegressFinding> compare_settings(const NightCell& tonight, const N
   finding.verdict = certain ? RegressVerdict::changed : RegressVerdict::unclear;
   if (!same_spec) {
     finding.verdict = RegressVerdict::skipped;
-    finding.text += " (the spec changed)";
+    finding.text += " (the spec asks for another)";
   } else if (!certain) {
     finding.text +=
         "; may be chance: a search under other noise, or on another build, device or number of threads";

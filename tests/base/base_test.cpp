@@ -8,6 +8,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/json.h"
+#include "harness/base/option_lines.h"
 #include "harness/base/options.h"
 #include "harness/base/program.h"
 #include "harness/base/text.h"
@@ -70,6 +71,22 @@ TEST(Options, FillsDefaultsAndNamesTheNearestKey) {
   EXPECT_FALSE(resolve_options(table, {{"interval", 2.5}}, "x"));
   EXPECT_FALSE(resolve_options(table, {{"lr", "fast"}}, "x"));
   EXPECT_FALSE(resolve_options(table, {{"lr", "nan"}}, "x"));
+}
+
+TEST(Options, OneThatIsReadWithAnothersChoiceIsRefusedWithoutIt) {
+  const std::vector<OptionSpec> table = {
+      choice_option("rule", {"root", "fixed"}, "how"),
+      only_with("rule", "fixed", real_option("first", 1e-4, 0, 1, "the first"))};
+  for (const auto& given : {json::object{}, json::object{{"first", 1e-4}}, json::object{{"rule", "fixed"}},
+                            json::object{{"rule", "fixed"}, {"first", 0.5}}}) {
+    EXPECT_TRUE(resolve_options(table, given, "x")) << json::serialize(given);
+  }
+  for (const auto& given : {json::object{{"first", 0.5}}, json::object{{"rule", "root"}, {"first", 0.5}}}) {
+    const auto refused = resolve_options(table, given, "spec.yaml:3");
+    ASSERT_FALSE(refused) << json::serialize(given);
+    EXPECT_EQ(refused.error().message, "spec.yaml:3: 'first' is read only with 'rule: fixed'.");
+  }
+  EXPECT_NE(describe_options(table).find("only with rule: fixed"), std::string::npos);
 }
 
 TEST(Text, NearestName) {

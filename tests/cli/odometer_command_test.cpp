@@ -252,6 +252,21 @@ TEST_F(OdometerCommand, EpsilonOfASelectionThatDrewNoRun) {
   }
 }
 
+TEST_F(OdometerCommand, EpsilonOfARowThatLostARunIsNotKnownYet) {
+  ASSERT_TRUE(small::fill(*store(), {}));
+  auto lost = small::study("a", "prodigy", 1.0, 0);
+  lost.id = "lost";
+  lost.state = results::StudyState::failed;
+  lost.failure_kind = "killed";
+  lost.failure_message = "A run was lost.";
+  lost.composition = {{"rule", "none"}, {"trials", json::array()}};
+  lost.trials = {"trial-study-a-1-0-0"};
+  ASSERT_TRUE(store()->put_study(lost));
+  EXPECT_EQ(dispatch({"epsilon", "--db", out() + "/hyfreedp.sqlite", "--study", "lost"}, said_, complained_),
+            2);
+  EXPECT_THAT(complained(), HasSubstr("has no epsilon yet: A run was lost. `hyfreedp odometer` counts"));
+}
+
 constexpr const char* kSpec = R"(
 name: capped
 title: capped

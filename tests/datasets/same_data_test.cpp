@@ -278,6 +278,17 @@ TEST_F(SameData, TheSameRowsUnderAnotherClassOrPadded) {
     return complete_options(facts, resolve_options(facts.options, options, "table-file").value()).value();
   };
   const auto by_z = read("all.csv", {{"label", "z"}, {"labels", "10, 20"}});
+  // One class is text, which no feature can be: whoever takes the other must leave the column out.
+  std::string ill = "a,b,g,diagnosis\n", without = "a,b,g\n";
+  for (int i = 0; i < 60; ++i) {
+    const auto row = fmt::format("{},{},{}", i * 41 % 103, i * i + 7, i % 2 + 1);
+    ill += row + (i % 3 == 0 ? ",sick\n" : ",well\n");
+    without += row + "\n";
+  }
+  ASSERT_TRUE(write_file_atomically(path("ill.csv"), ill));
+  ASSERT_TRUE(write_file_atomically(path("without.csv"), without));
+  EXPECT_TRUE(is_same_table(read("ill.csv", {{"label", "diagnosis"}, {"labels", "sick, well"}}),
+                            read("without.csv", {{"label", "g"}, {"labels", "1, 2"}})));
   EXPECT_TRUE(is_same_table(by_z, read("some.csv", {{"label", "y"}, {"labels", "0, 1"}})));
   const auto narrow = read("narrow.libsvm", {{"labels", "0, 1"}, {"features", 4}});
   sparse.resize(sparse.rfind('\n', sparse.size() / 2) + 1);
@@ -315,8 +326,30 @@ TEST_F(SameData, TestRecordsThatAreTrainedOnAreRefused) {
   for (int again = 0; again < 2; ++again) {
     EXPECT_NE(reads("twenty", 80, {}).find("test records are training records, too"), std::string::npos);
     EXPECT_EQ(reads("twenty", 80, {{"other_people", true}}), "");
+    const auto said = identity_of("table-file", table("twenty", {{"other_people", true}}));
+    TrainedData trained;
+    trained.add(said);
+    EXPECT_TRUE(is_said_to_be_others(said, trained));
     EXPECT_EQ(reads("five", 95, {}), "") << "of so few nothing is said";
   }
+}
+
+// However few they are: their accuracy would tell more than the refusal does.
+TEST_F(SameData, ATestSetOfTrainingRecordsAloneIsFound) {
+  const auto write = [&](const std::string& name, const std::string& text) {
+    EXPECT_TRUE(write_file_atomically(path(name + "/train.csv"), measured({0, 1}, 300, 350)));
+    EXPECT_TRUE(write_file_atomically(path(name + "/test.csv"), text));
+    return identity_of("table-file", table(name));
+  };
+  TrainedData trained;
+  EXPECT_TRUE(write_file_atomically(path("all.csv"), measured({0, 1}, 0, 200)));
+  trained.add(identity_of("table-file", table("all.csv")));
+  const auto nine = measured({0, 1}, 20, 29);
+  EXPECT_TRUE(may_share_records(write("nine", nine), trained));
+  std::string copies = nine;
+  for (int i = 0; i < 49; ++i) copies += nine.substr(nine.find('\n') + 1);
+  EXPECT_TRUE(may_share_records(write("copies", copies), trained));
+  EXPECT_FALSE(may_share_records(write("other", nine + "0,-1,-2\n"), trained)) << "nine among others";
 }
 
 // A network knows features by their place, and a file by their names.
@@ -343,12 +376,17 @@ TEST_F(SameData, WithoutMarksOfTheirRecordsNothingIsKnown) {
   const auto people = table("people.csv");
   TrainedData others, marked;
   others.add(identity_of("table-file", table("others.csv")));
-  marked.add(identity_of("table-file", people));
+  const auto with_marks = identity_of("table-file", people);
+  marked.add(with_marks);
   EXPECT_FALSE(may_be_same(marked, others));
+  EXPECT_EQ(without_lost_records(with_marks).secret, with_marks.secret);
   for (const auto& entry : std::filesystem::directory_iterator(path("state/hyfreedp/content"))) {
     const auto name = entry.path().filename().string();
     if (name == own_mark(people) + ".records.json") std::filesystem::remove(entry.path());
   }
+  TrainedData recorded;
+  recorded.add(without_lost_records(with_marks));
+  EXPECT_TRUE(may_be_same(recorded, others));
   const auto before = identity_of("table-file", people);
   TrainedData unmarked;
   unmarked.add(before);
@@ -480,6 +518,9 @@ TEST(PublishedData, ATestSetThatTheirPublisherSetAsideHasNoTrainingRecord) {
   EXPECT_TRUE(tests_on("cifar10", {{"path", "my.tar"}}, "cifar10", {})) << "files that nobody has compared";
   EXPECT_TRUE(tests_on("emnist", {{"split", "letters"}}, "emnist", {{"split", "balanced"}}));
   EXPECT_FALSE(tests_on("emnist", {{"split", "letters"}}, "emnist", {{"split", "letters"}}));
+  EXPECT_TRUE(tests_on("mnist", {}, "emnist", {{"split", "letters"}})) << "the same writers";
+  EXPECT_TRUE(is_same_data(identity_of("mnist", {}), identity_of("emnist", {{"split", "digits"}})));
+  EXPECT_FALSE(is_same_data(identity_of("mnist", {}), identity_of("fashion-mnist", {})));
   EXPECT_FALSE(tests_on("synthetic", {{"separation", 1}}, "synthetic", {{"separation", 1}})) << "nobody's";
 }
 

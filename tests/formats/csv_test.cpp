@@ -77,6 +77,12 @@ TEST_F(Csv, OtherEncodingsAreNamedWithWhatConvertsThem) {
     EXPECT_NE(records.error().message.find(what), std::string::npos) << records.error().message;
     EXPECT_NE(records.error().message.find("a.csv: is text in UTF-"), std::string::npos);
   }
+  const auto latin = read("a,b\n1,2\ncaf\xE9,3\nt\xE9,4\n");
+  ASSERT_TRUE(latin.has_error());
+  EXPECT_EQ(latin.error().message,
+            path("a.csv") +
+                ":3: the byte 0xE9 is no text in UTF-8. Convert the file; where it is in Latin-1: `iconv -f "
+                "ISO-8859-1 -t UTF-8 FILE > NEW_FILE`.");
 }
 
 }  // namespace

@@ -170,6 +170,8 @@ TEST(ImageFolderOf, AllFilesInNoPlaceAreNamedAtOnce) {
   const auto once = refusal(other);
   EXPECT_TRUE(mentions(once, "extra/ has 30 images, the first extra/a/00.png, beside train/ or test/."));
   EXPECT_EQ(once.find('\n'), std::string::npos) << once;
+  EXPECT_TRUE(mentions(refusal({"train/a/1.png", "train/b/1.png", "test/a/1.png", "top.png"}),
+                       "top.png is not in a class's folder."));
 }
 
 class ByContent : public Scratch {};

@@ -49,6 +49,7 @@ inline std::vector<Variant> variants(const std::vector<Facts>& table) {
       // Options that need another one to mean anything.
       if (option.name == "nesterov" || option.name == "dampening" || option.name == "free_step")
         variant.options["momentum"] = 0.9;
+      if (const auto& [other, choice] = option.read_with; !other.empty()) variant.options[other] = choice;
       if (option.name == "decouple") variant.options["weight_decay"] = 0.1;
       all.push_back(variant);
     }

@@ -123,7 +123,35 @@ TEST(ChangedSpec, IsShownAsADifferenceOfSettings) {
   const auto text = terminal_regress(report, {.width = 200});
   EXPECT_THAT(text, HasSubstr("steps 100 -> 60 (p)"));
   EXPECT_THAT(text, Not(HasSubstr("fedcba")));
-  EXPECT_THAT(text, HasSubstr("setting row-0: lr 0.01 -> 0.012 (the spec changed)"));
+  EXPECT_THAT(text, HasSubstr("setting row-0: lr 0.01 -> 0.012 (the spec asks for another)"));
+}
+
+// A method's code changed its setting, and the spec something else.
+TEST(ChangedSpec, OfAnotherPartDoesNotExplainASetting) {
+  const auto resolved = [](const std::string& title, const std::string& panel_title, int steps, double lr) {
+    const json::array rows{{{"id", "row-0"}, {"title", title}, {"options", {{"lr", lr}}}, {"seeds", {0, 1}}},
+                           {{"id", "row-1"}, {"title", "b"}, {"options", {{"lr", lr + steps}}}}};
+    const json::object panel{{"id", "p"}, {"title", panel_title}, {"steps", steps}, {"rows", rows}};
+    return json::object{{"title", title}, {"noise_seed", "s"}, {"panels", json::array{panel}}};
+  };
+  const auto verdict_of = [&](const json::object& tonight) {
+    TwoNights nights(at_another_rate);
+    nights.reference.cells[0].panel = nights.tonight.cells[0].panel = "p";
+    nights.reference.resolved = resolved("a", "p", 100, 0.01);
+    nights.tonight.resolved = tonight;
+    nights.tonight.hash = "fedcba9876543210";
+    return setting_finding(nights.report()).verdict;
+  };
+  auto margin = resolved("a", "p", 100, 0.01);
+  margin["regress"] = json::object{{"margin", 1}};
+  auto fewer_rows = resolved("a", "p", 100, 0.01);
+  fewer_rows["panels"].as_array()[0].as_object()["rows"].as_array().pop_back();
+  for (const auto& tonight : {resolved("another", "q", 100, 0.01), margin, fewer_rows})
+    EXPECT_EQ(verdict_of(tonight), RegressVerdict::changed) << json::serialize(tonight);
+  auto other_noise = resolved("a", "p", 100, 0.01);
+  other_noise["noise_seed"] = "t";
+  for (const auto& tonight : {resolved("a", "p", 60, 0.01), resolved("a", "p", 100, 0.012), other_noise})
+    EXPECT_EQ(verdict_of(tonight), RegressVerdict::skipped) << json::serialize(tonight);
 }
 
 }  // namespace

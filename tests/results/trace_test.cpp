@@ -178,6 +178,30 @@ TEST_F(Trace, AnUnfinishedSelectionShowsNoRun) {
   EXPECT_EQ(text.find("trial-study"), std::string::npos) << text;
   expect_holds(text, "none is shown before");
   expect_holds(text, "not begun");
+  expect_holds(text, "not known yet");
+}
+
+// Its runs may have released much.
+TEST_F(Trace, ARowThatLostARunHasNoEpsilonYet) {
+  auto lost = small::study("a", "prodigy", 1.0, 0);
+  lost.id = "lost";
+  lost.spec = "fresh";
+  lost.state = StudyState::failed;
+  lost.failure_kind = "killed";
+  lost.failure_message = "The run was lost.";
+  lost.composition = {{"rule", "none"}, {"trials", json::array()}};
+  auto record = small::spec();
+  record.name = "fresh";
+  ASSERT_TRUE(store_->put_spec(record));
+  for (const bool has_run : {true, false}) {
+    lost.trials = has_run ? std::vector<std::string>{"trial-study-a-1-0-0"} : std::vector<std::string>{};
+    ASSERT_TRUE(store_->put_study(lost));
+    EXPECT_EQ(has_unpriced_runs(*store_, lost).value(), has_run);
+    const auto text = trace_text(*trace_cell(*store_, "fresh", {.panel = "", .row = "a", .column = "1"}));
+    expect_holds(text,
+                 has_run ? "epsilon     not known yet" : "epsilon     none: nothing private was released");
+    if (has_run) expect_holds(text, "composition not known, for the row has no end yet");
+  }
 }
 
 TEST_F(Trace, OtherNamesAreRefusedWithTheValidOnes) {

@@ -5,12 +5,15 @@
 #include <map>
 
 #include "harness/runner/execute/run_keys.h"
+#include "results/store/states.h"
 #include "results/table/cell_text.h"
 #include "tests/runner/spending_world.h"
 
 namespace hyfreedp::runner {
 namespace {
 
+using ::testing::Contains;
+using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -23,6 +26,21 @@ Result<Budget> reserved(World& world, const std::string& yaml, std::optional<Cap
   const auto spec = world.read(yaml);
   if (auto done = budget->reserve(plan_release(spec).value()); !done) return done.error();
   return budget;
+}
+
+// Runs the spec under a limit, of which what `reserving` starts with is reserved (empty: of
+// itself).
+RunReport run_within(World& world, const std::string& yaml, double epsilon, FakeExecutor& executor,
+                     const std::string& reserving = "") {
+  auto spec = world.read(yaml);
+  auto budget =
+      reserved(world, reserving.empty() ? yaml : reserving, Cap{epsilon * (1 + 1e-9), kDelta}).value();
+  enter_spec(world.store(), world.out(), spec, false, false).value();
+  std::ostream silent(nullptr);
+  Progress progress(silent, Progress::Style::none);
+  Coordinator coordinator(world.store(), executor, world.out(), progress);
+  coordinator.keep_within(std::move(budget));
+  return coordinator.run(spec, [] { return false; }).value();
 }
 
 TEST(Budget, RefusesWhatWouldGoBeyondAndForeseesWhatItComesTo) {
@@ -159,33 +177,68 @@ TEST(Budget, ReservesRunsThatAreDrawnOnce) {
   EXPECT_LE(epsilon_of(world), 1.0001 * before);
 }
 
-// What a method asks for on its way is refused too; its row stays open, the others are there.
+// A search that ends early is charged as planned: its later rounds are reserved with the first.
+TEST(Budget, ReservesTheRoundsAfterTheFirst) {
+  const auto yaml = spec_of("rounds", kTwoRounds + kFixed);
+  const auto foreseen = [&](World& world) { return reserved(world, yaml, {})->forecast(kDelta)->at(0).then; };
+  World none;
+  const auto most = foreseen(none);
+  EXPECT_FALSE(reserved(none, yaml, Cap{0.999 * most, kDelta}));
+  std::size_t runs = 0;
+  for (const auto fate : {Fate::finish, Fate::diverge}) {
+    World world;
+    FakeExecutor executor;
+    executor.fate = [fate](const auto&) { return fate; };
+    EXPECT_FALSE(run_within(world, yaml, most, executor).refused);
+    EXPECT_NEAR(epsilon_of(world), most, 1e-9);
+    runs = std::max(runs, executor.ended);
+  }
+  ASSERT_GT(runs, 3U);
+  for (std::size_t ended = 1; ended < runs; ++ended) {
+    World world;
+    FakeExecutor executor;
+    world.run(yaml, executor, [&] { return executor.ended >= ended; });
+    EXPECT_NEAR(foreseen(world), most, 1e-9) << ended;
+  }
+}
+
+// Seeds that a comparison does not need are charged whole searches.
+TEST(Budget, ReservesTheRoundsOfSeedsThatMayNotBeNeeded) {
+  auto yaml = spec_of(
+      "seeds",
+      "      - {id: search, method: subset-tuning, options: {share: 0.5, grid: [1e-2, 1e-1]}}\n" + kFixed,
+      "[3]", "");
+  yaml.replace(yaml.find("[0, 1]"), 6,
+               "{until: paired interval of search - fixed is narrower than 1000, from: 2, to: 5}");
+  World none;
+  const auto most = reserved(none, yaml, {})->forecast(kDelta)->at(0).then;
+  World world;
+  FakeExecutor executor;
+  EXPECT_FALSE(run_within(world, yaml, most, executor).refused);
+  EXPECT_NEAR(epsilon_of(world), most, 1e-6);
+  EXPECT_THAT(world.store().studies("seeds").value(),
+              Contains(Field(&results::StudyRecord::failure_kind, results::kNotNeeded)));
+}
+
+// Runs for which nothing was reserved are refused when they are asked for; their rows stay open,
+// and the others are there.
 TEST(Budget, StopsAStudyThatAsksForTooMuchOnItsWay) {
   World world;
   const auto yaml = spec_of("rounds", kTwoRounds + kFixed);
-  const auto run = [&](double epsilon, FakeExecutor& executor) {
-    auto spec = world.read(yaml);
-    auto budget = reserved(world, yaml, Cap{epsilon, kDelta}).value();
-    enter_spec(world.store(), world.out(), spec, false, false).value();
-    std::ostream silent(nullptr);
-    Progress progress(silent, Progress::Style::none);
-    Coordinator coordinator(world.store(), executor, world.out(), progress);
-    coordinator.keep_within(std::move(budget));
-    return coordinator.run(spec, [] { return false; }).value();
-  };
-  const auto first_round = reserved(world, yaml, {})->forecast(kDelta)->at(0).then;
+  const auto others = spec_of("rounds", kFixed);
+  const auto enough = reserved(world, others, {})->forecast(kDelta)->at(0).then;
   FakeExecutor executor;
-  const auto report = run(1.0001 * first_round, executor);
+  const auto report = run_within(world, yaml, enough, executor, others);
   ASSERT_TRUE(report.refused);
   EXPECT_THAT(*report.refused, HasSubstr("Raise --cap"));
   EXPECT_THAT(*report.refused,
               HasSubstr("So far ε " + results::epsilon_text(epsilon_of(world)) + " was spent"));
-  EXPECT_LE(epsilon_of(world), 1.0001 * first_round);
+  EXPECT_LE(epsilon_of(world), enough + 1e-9);
   for (const auto& study : world.store().studies("rounds").value()) {
     EXPECT_EQ(study.state == results::StudyState::open, study.row != "fixed") << study.row;
   }
   FakeExecutor again;
-  EXPECT_FALSE(run(10 * first_round, again).refused);
+  EXPECT_FALSE(run_within(world, yaml, 10 * enough, again).refused);
   EXPECT_THAT(again.submitted, Not(IsEmpty()));
   for (const auto& study : world.store().studies("rounds").value()) {
     EXPECT_EQ(study.state, results::StudyState::concluded);

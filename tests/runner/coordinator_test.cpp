@@ -525,6 +525,30 @@ TEST(Release, AFreshRunIsANewReleaseAndKeepsTheOldTrials) {
   EXPECT_THAT(third.submitted, IsEmpty());
 }
 
+// Equal runs of one release are made once, and that is said; those of another spec's release answer
+// no fresh one.
+TEST(Release, OfAnotherSpecDoesNotAnswerAFreshOne) {
+  World world;
+  const auto named = [](const std::string& name) {
+    auto yaml = kUnseeded;
+    return yaml.replace(yaml.find("name: tiny"), 10, "name: " + name);
+  };
+  const auto run = [&](const std::string& name, bool fresh) {
+    FakeExecutor executor;
+    const auto report = world.run(
+        world.read(named(name)), executor, [] { return false; }, fresh);
+    return std::pair(executor.submitted.size(), report.taken_over);
+  };
+  EXPECT_EQ(run("tiny", false), std::pair(kTrials, std::size_t{0}));
+  EXPECT_EQ(run("second", false), std::pair(std::size_t{0}, kTrials));
+  EXPECT_EQ(run("second", false), std::pair(std::size_t{0}, std::size_t{0})) << "they are its own now";
+  EXPECT_EQ(run("tiny", true), std::pair(kTrials, std::size_t{0}));
+  EXPECT_EQ(run("second", true), std::pair(kTrials, std::size_t{0}));
+  EXPECT_EQ(run("third", true), std::pair(kTrials, std::size_t{0})) << "not one that was replaced";
+  EXPECT_THAT(world.store().studies("third").value().front().footnotes,
+              ::testing::Contains(HasSubstr("Release 4 of this folder")));
+}
+
 // Whoever holds a key can subtract the noise, so none outlives its use; but what may be continued
 // keeps its own.
 TEST(Coordinator, KeysLeftBehindAreDeletedOnceEveryRowIsThere) {

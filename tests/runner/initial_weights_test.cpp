@@ -183,7 +183,7 @@ TEST_F(InitialWeights, OfNetworkAndAdapterBoth) {
   EXPECT_TRUE(private_data_of_start({{"weights", nullptr}}).value().releases.empty());
   EXPECT_FALSE(private_data_of_start({{"weights", "/nowhere"}}));
   const auto starts_on = [&](const std::string& data) {
-    return check_start(both, {.name = data, .marks = {}}, true).has_value();
+    return check_start(both, {.name = data, .marks = {}}, {}, true).has_value();
   };
   EXPECT_FALSE(starts_on("adult"));
   EXPECT_FALSE(starts_on("e2e-dev"));
@@ -195,12 +195,50 @@ TEST_F(InitialWeights, ThatHaveSeenTheRunsFilesUnderAnotherNameAreRefused) {
   const auto seen = kept(
       "seen", R"j({"dataset": "table-file (people)", "marks": ["m", "n"], "epsilon": 3.0, "delta": 1e-5})j");
   const json::object start{{"weights", seen}};
-  EXPECT_TRUE(check_start(start, {.name = "table-file (folks)", .marks = {"o"}}, true));
-  const auto refused = check_start(start, {.name = "table-file (folks)", .marks = {"o", "n"}}, true);
+  EXPECT_TRUE(check_start(start, {.name = "table-file (folks)", .marks = {"o"}}, {}, true));
+  const auto refused = check_start(start, {.name = "table-file (folks)", .marks = {"o", "n"}}, {}, true);
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message,
               HasSubstr("'table-file (people), whose files are those of table-file (folks)' already"));
-  EXPECT_FALSE(check_start(start, {.name = "table-file (people)", .marks = {}}, true));
+  EXPECT_FALSE(check_start(start, {.name = "table-file (people)", .marks = {}}, {}, true));
+}
+
+// Their accuracy would be printed without noise, whatever the run itself trains on.
+TEST_F(InitialWeights, ThatHaveSeenTheTestRecordsAreRefused) {
+  const auto rows = [](int from, int to) {
+    std::string text = "x,y,label\n";
+    for (int i = from; i < to; ++i) text += fmt::format("{},{},{}\n", i, i * i % 17, i % 2);
+    return text;
+  };
+  for (const auto& [name, from, to] : {std::tuple{"people.csv", 0, 100},
+                                       {"mine/train.csv", 200, 300},
+                                       {"mine/test.csv", 0, 100},
+                                       {"others.csv", 400, 500}}) {
+    write_file_atomically((at("data") / name).string(), rows(from, to)).value();
+  }
+  const auto table = [this](const std::string& name) {
+    return "{name: table-file, path: " + (at("data") / name).string() + "}";
+  };
+  const auto identity = [&](const std::string& name) {
+    return spec_of(folder("any", 2), table(name)).value().content.panels.at(0).dataset;
+  };
+  const auto people = identity("people.csv");
+  auto release = named_data(datasets::identity_of(people.name, people.options));
+  release["epsilon"] = 1.0;
+  release["delta"] = 1e-5;
+  const auto start = with_own_metadata(folder("start", 2), json::serialize(release));
+  EXPECT_EQ(refusal(start, table("others.csv")), "");
+  for (const char* epsilons : {"[3]", "[inf]"}) {
+    EXPECT_THAT(refusal(start, table("mine"), epsilons),
+                AllOf(HasSubstr("the test split is table-file (mine), and the training of the weights"),
+                      HasSubstr("start) trains on table-file (people)")));
+    EXPECT_THAT(
+        refusal(start,
+                table("others.csv") + "\n    ood_test: [{id: folks, dataset: " + table("people.csv") + "}]",
+                epsilons),
+        HasSubstr("the ood_test 'folks' is table-file (people)"));
+  }
+  EXPECT_EQ(refusal(start, table("people.csv"), "[inf]"), "") << "its test split was set aside";
 }
 
 // A frozen network's weights reach the model through its features.

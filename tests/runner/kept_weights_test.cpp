@@ -236,9 +236,11 @@ TEST_F(Kept, TheMetadataListThePrivateDataThatTheWeightsHaveSeen) {
   const auto study = world_.store().studies("kept")->front();
   auto seen = metadata(folder).at("private_data");
   seen.at(0).as_object().erase("marks");  // where this user has a key
-  EXPECT_EQ(seen,
-            (json::value{
-                {{"dataset", "adult"}, {"epsilon", study.total->epsilon}, {"delta", study.total->delta}}}));
+  EXPECT_EQ(seen, (json::value{{{"dataset", "adult"},
+                                {"division", "adult; as published"},
+                                {"set_aside", "adult; as published"},
+                                {"epsilon", study.total->epsilon},
+                                {"delta", study.total->delta}}}));
   EXPECT_EQ(metadata(folder).at("files"),
             (json::value{{"model.safetensors", sha256_hex("weights of " + study.reported_trial)}}));
 }

@@ -89,7 +89,7 @@ TEST_F(Divisions, NoLimitIsGuaranteedWhereTheyCannotBeMatched) {
   auto study = plan_release(world_.read(spec_of("other", kFixed))).value().at(0);
   study.cell.base.dataset = {"table-file", kPeople};
   const auto reserve = [&](std::optional<Cap> cap) {
-    return Budget::open(world_.store(), world_.out(), cap)->admit(*study.baseline, {study.cell.base});
+    return Budget::open(world_.store(), world_.out(), cap)->admit(study, {study.cell.base});
   };
   EXPECT_TRUE(reserve({}));
   const auto refused = reserve(Cap{100, kDelta});

@@ -184,6 +184,17 @@ TEST_F(OtherCode, OfOneRowIsTrainedAnewAndTheOthersStay) {
   EXPECT_EQ(retrain(kSeeded, {"prodigy"}), 2U) << "a third time";
 }
 
+// Two rows that ask for equal runs.
+TEST_F(OtherCode, OfARowWithTheRunsOfAnotherIsTrainedAnewByItself) {
+  const auto yaml =
+      spending::spec_of("spent", kRows + "      - {id: twin, method: fixed-rate, options: {lr: 5e-2}}\n");
+  EXPECT_EQ(run(yaml), 4U);
+  code_.change("engine");
+  EXPECT_EQ(retrain(yaml, {"fixed-rate"}), 2U);
+  code_.change("engine");
+  EXPECT_EQ(retrain(yaml, {"twin"}), 2U);
+}
+
 TEST_F(OtherCode, OfASeededRowHasTheNoiseOfANewFolder) {
   run(kSeeded);
   code_.change("engine");

@@ -65,9 +65,9 @@ TEST_F(SpecTable, MistakesNameTheirLineAndTheWayOut) {
   EXPECT_THAT(refusal(yaml("table: {metric: seconds, last_checkpoints: 3}")),
               HasSubstr("a run has one time"));
   EXPECT_THAT(refusal(yaml("table: {relative_to: prodgy}")),
-              HasSubstr("names no row: 'prodgy'. Did you mean 'prodigy'?"));
+              HasSubstr("names no row that the table shows: 'prodgy'. Did you mean 'prodigy'?"));
   EXPECT_THAT(refusal(yaml("table: {rerr: {random: prodigy, oracle: nobody}}")),
-              HasSubstr("table.rerr.oracle names no row: 'nobody'"));
+              HasSubstr("table.rerr.oracle names no row that the table shows: 'nobody'"));
   EXPECT_THAT(refusal(yaml("table: {rerr: {random: prodigy}}")),
               HasSubstr("rerr needs 'random' and 'oracle'"));
   EXPECT_THAT(refusal(yaml("", ", table: {relative_to: nobody}")), HasSubstr("spec.yaml:"));

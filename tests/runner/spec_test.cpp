@@ -111,6 +111,13 @@ TEST_F(SpecFile, ShiftSetsAreTestSplitsAlone) {
   EXPECT_FALSE(planned.front().cell.base.to_json().contains("ood_test"));
 }
 
+TEST_F(SpecFile, AnOptionThatAnotherLeavesUnreadIsRefusedWhereItStands) {
+  const auto spec = load(with_line(14, "  - {method: hyfreedp-plus, options: {eta0: 0.3}}"));
+  ASSERT_FALSE(spec);
+  EXPECT_THAT(spec.error().message, HasSubstr("rows[0].options.eta0 is read only with 'eta0_rule: fixed'."));
+  EXPECT_TRUE(load(with_line(14, "  - {method: hyfreedp-plus, options: {eta0: 0.3, eta0_rule: fixed}}")));
+}
+
 // It would end within the run, as if the program were broken.
 TEST_F(SpecFile, APairedReleaseWithoutABoundIsRefused) {
   const auto refusal = [&](const std::string& method, const std::string& options) {

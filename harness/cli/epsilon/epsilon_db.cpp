@@ -92,6 +92,12 @@ Result<std::vector<Derived>> derive_study(const results::Store& store, const std
   }
   auto composition = baselines::Composition::from_json(record.composition, "study " + id);
   if (!composition) return composition.error();
+  const auto unpriced = results::has_unpriced_runs(store, record);
+  if (!unpriced) return unpriced.error();
+  if (*unpriced) {
+    return error("study " + id + " (" + row_text(record) + ") has no epsilon yet: " + record.failure_message +
+                 " `hyfreedp odometer` counts what its runs released.");
+  }
   auto events = baselines::compose(
       *composition, [&](const std::string& trial) { return executed_by(store, trial); }, record.trials);
   if (!events) return events.error();

@@ -147,7 +147,7 @@ Result<std::string> choose_retrained(const results::Store& store, runner::Spec& 
   if (changed->empty())
     return std::string(
         "hyfreedp run: nothing is trained anew: what --retrain names is of this program's code.\n");
-  return fmt::format("hyfreedp run: {}; trained anew now{}.\n", runner::other_code_text(*changed),
+  return fmt::format("hyfreedp run: {}; to be trained anew{}.\n", runner::other_code_text(*changed),
                      runner::has_seeded_noise(spec)
                          ? ""
                          : ", as a further release of the same data: what was spent before stays in the "
@@ -320,6 +320,22 @@ void tell_end(const RunRequest& request, const std::string& spec, const Ending& 
   if (!told) err << fmt::format("hyfreedp run: warning: {}\n", told.error().message);
 }
 
+// Weights under a row's name that are not of what the table shows now.
+Result<void> tell_old_weights(const runner::KeptWeights& keeper, const runner::Spec& spec,
+                              std::ostream& err) {
+  if (!runner::has_further_release(spec)) return {};
+  const auto planned = runner::plan_release(spec);
+  if (!planned) return planned.error();
+  const auto folders = keeper.of_earlier_releases(*planned);
+  if (folders.empty()) return {};
+  err << fmt::format(
+      "hyfreedp run: warning: {} of an earlier release than the table's rows, whose weights were not kept: "
+      "{}{}\n",
+      folders.size() == 1 ? "weights are" : fmt::format("weights in {} folders are", folders.size()),
+      folders.front(), folders.size() == 1 ? "" : ", ...");
+  return {};
+}
+
 int run(const RunRequest& request, runner::Spec spec, const runner::Only& only, runner::RunLog* log,
         Ending& ending, std::ostream& out, std::ostream& err) {
   const auto begin = std::chrono::steady_clock::now();
@@ -412,6 +428,7 @@ int run(const RunRequest& request, runner::Spec spec, const runner::Only& only, 
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const int code = finish_run(*report, **store, spec, folder, seconds, out, err);
   if (!other_code->empty()) err << fmt::format("hyfreedp run: warning: {}\n", *other_code);
+  if (auto told = tell_old_weights(keeper, spec, err); !told) return refuse(told.error(), err);
   ending.summary = summary_of(*report, name, code, seconds);
   if (log != nullptr) {
     if (!other_code->empty()) log->warning(*other_code);

@@ -68,6 +68,13 @@ void print_weights(const runner::KeptReport& weights, const std::string& folder,
   }
 }
 
+// Equal runs of one release are made once in a folder.
+std::string taken_over_text(std::size_t runs) {
+  if (runs == 0) return "";
+  return fmt::format(", {} made earlier for other rows or specs of the folder",
+                     counted(static_cast<std::int64_t>(runs), "run"));
+}
+
 }  // namespace
 
 void print_reasons(const char* what, const std::map<std::string, std::vector<std::string>>& reasons,
@@ -100,8 +107,9 @@ int finish_run(const runner::RunReport& report, const results::Store& store, con
   }
   print_failures(report, out);
   print_weights(report.weights, folder.derived(name), out, err);
-  out << fmt::format("\n{}, {} known before{}.\n", runner::size_text(report.studies, report.cells),
-                     report.known_before, report.hides_times ? "" : "; " + human_duration(seconds));
+  out << fmt::format("\n{}, {} known before{}{}.\n", runner::size_text(report.studies, report.cells),
+                     report.known_before, taken_over_text(report.taken_over),
+                     report.hides_times ? "" : "; " + human_duration(seconds));
   if (report.refused) {
     err << "hyfreedp run: stopped short of the rest. " << *report.refused << '\n';
     return 2;

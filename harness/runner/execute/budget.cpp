@@ -21,6 +21,38 @@ Result<double> private_epsilon(const Spending* spending, double delta) {
   return reading->total.epsilon;
 }
 
+// What the study is charged beside its first runs where none of these can be reported.
+std::vector<std::vector<accounting::Event>> rest_after(const PlannedStudy& study,
+                                                       const std::vector<trial::TrialConfig>& first) {
+  std::vector<baselines::FinishedTrial> lost;
+  for (const auto& config : first) {
+    lost.push_back({.id = config.id(), .config = config, .failed = true, .failure_kind = "diverged"});
+  }
+  std::vector<std::vector<accounting::Event>> rest;
+  if (const auto more = study.baseline->next(study.cell, lost); !more || !more->empty()) return rest;
+  const auto end = study.baseline->conclude(study.cell, lost);
+  if (!end) return rest;
+  for (const auto& run : end->composition.not_begun) {
+    if (!run.events.empty()) rest.push_back(run.events);
+  }
+  return rest;
+}
+
+// Equal for studies of which the odometer charges one: those with equal runs to the end.
+std::string key_of(const std::vector<trial::TrialConfig>& first,
+                   const std::vector<std::vector<accounting::Event>>& rest) {
+  std::string key;
+  for (const auto& config : first) key += config.id() + " ";
+  for (const auto& events : rest) key += canonical_json(accounting::events_to_json({.events = events}));
+  return key;
+}
+
+// Takes out what was reserved for so many runs.
+void begin_runs(std::size_t count, std::vector<std::vector<accounting::Event>>& reserved) {
+  reserved.erase(reserved.begin(),
+                 reserved.begin() + static_cast<std::ptrdiff_t>(std::min(count, reserved.size())));
+}
+
 }  // namespace
 
 bool is_reserved_as_selection(const baselines::Baseline& baseline) {
@@ -40,8 +72,32 @@ Result<Budget> Budget::open(const results::Store& store, const OutFolder& out, s
   return Budget(store, out, std::move(*now), std::move(*then), cap);
 }
 
+void Budget::add_rest(const PlannedStudy& study, const std::vector<trial::TrialConfig>& first,
+                      const results::StudyRecord* recorded, Rests& rests) const {
+  auto runs = rest_after(study, first);
+  if (runs.empty()) return;
+  auto key = key_of(first, runs);
+  const Rest reserved{.dataset = first.front().dataset, .runs = std::move(runs)};
+  const auto [rest, is_new] = rests.emplace(std::move(key), reserved);
+  if (!is_new || recorded == nullptr) return;
+  std::set<std::string> over;  // further runs that an earlier run of the spec made
+  for (const auto& id : recorded->trials) {
+    if (then_.final_runs.contains(id)) over.insert(id);
+  }
+  for (const auto& config : first) over.erase(config.id());
+  begin_runs(over.size(), rest->second.runs);
+}
+
+Odometer Budget::with_rests(Odometer odometer, const Rests& rests) {
+  for (const auto& [key, rest] : rests) {
+    for (const auto& events : rest.runs) odometer.of(rest.dataset).add(events);
+  }
+  return odometer;
+}
+
 Result<void> Budget::reserve(const std::vector<PlannedStudy>& studies) {
   auto wanted = then_;
+  auto rests = rests_;
   auto admitted = admitted_;
   std::set<std::string> datasets;  // names of the data
   std::set<std::string> needed;    // those on which anything would start
@@ -72,7 +128,8 @@ Result<void> Budget::reserve(const std::vector<PlannedStudy>& studies) {
       continue;
     }
     const auto wishes = study.baseline->next(study.cell, {});
-    if (!wishes) continue;  // the run will say so
+    if (!wishes || wishes->empty()) continue;  // the run will say so
+    add_rest(study, *wishes, recorded, rests);
     for (const auto& config : *wishes) {
       const auto id = ids.id_of(config);
       if (dataset != config.dataset) {
@@ -90,8 +147,9 @@ Result<void> Budget::reserve(const std::vector<PlannedStudy>& studies) {
       spending.plan(config);
     }
   }
-  if (auto checked = check(wanted, needed); !checked) return checked;
+  if (auto checked = check(wanted, rests, needed); !checked) return checked;
   then_ = std::move(wanted);
+  rests_ = std::move(rests);
   admitted_ = std::move(admitted);
   touched_.insert(datasets.begin(), datasets.end());
   return {};
@@ -99,15 +157,16 @@ Result<void> Budget::reserve(const std::vector<PlannedStudy>& studies) {
 
 Result<void> Budget::reserve_instead(const std::vector<PlannedStudy>& studies) {
   then_ = opened_;
+  rests_.clear();
   admitted_.clear();
   touched_.clear();
   return reserve(studies);
 }
 
-Result<void> Budget::admit(const baselines::Baseline& baseline,
-                           const std::vector<trial::TrialConfig>& wishes) {
-  if (is_reserved_as_selection(baseline)) return {};
+Result<void> Budget::admit(const PlannedStudy& study, const std::vector<trial::TrialConfig>& wishes) {
+  if (is_reserved_as_selection(*study.baseline)) return {};
   auto wanted = then_;
+  auto rests = rests_;
   std::set<std::string> fresh;
   std::set<std::string> datasets;
   for (const auto& config : wishes) {
@@ -116,17 +175,24 @@ Result<void> Budget::admit(const baselines::Baseline& baseline,
     wanted.of(config.dataset).plan(config);
     datasets.insert(wanted.identity(config.dataset).name);
   }
-  if (auto checked = check(wanted, datasets); !checked) return checked;
+  if (const auto first = study.baseline->next(study.cell, {}); first && !rests.empty()) {
+    const auto rest = rests.find(key_of(*first, rest_after(study, *first)));
+    if (rest != rests.end()) begin_runs(fresh.size(), rest->second.runs);
+  }
+  if (auto checked = check(wanted, rests, datasets); !checked) return checked;
   then_ = std::move(wanted);
+  rests_ = std::move(rests);
   admitted_.insert(fresh.begin(), fresh.end());
   touched_.insert(datasets.begin(), datasets.end());
   return {};
 }
 
-Result<void> Budget::check(const Odometer& wanted, const std::set<std::string>& datasets) const {
+Result<void> Budget::check(const Odometer& wanted, const Rests& rests,
+                           const std::set<std::string>& datasets) const {
   if (!cap_) return {};
+  const auto all = with_rests(wanted, rests);
   for (const auto& name : datasets) {
-    const auto* after = wanted.find(name);
+    const auto* after = all.find(name);
     const auto title = after->title();
     if (after->has_unknown_selection) {
       return error(
@@ -142,7 +208,7 @@ Result<void> Budget::check(const Odometer& wanted, const std::set<std::string>& 
           "--out DIR if the data are not the same people's, or no --cap.",
           title, *after->datasets.begin()));
     }
-    if (const auto others = wanted.may_be(*after); !others.empty()) {
+    if (const auto others = all.may_be(*after); !others.empty()) {
       return error(fmt::format(
           "what was spent on {} is at least what the odometer shows, so no limit can be guaranteed: whether "
           "it is the same data as {} is not known (`hyfreedp odometer {}` says why). Use another --out DIR "
@@ -182,17 +248,18 @@ Result<void> Budget::check(const Odometer& wanted, const std::set<std::string>& 
 Result<std::vector<Forecast>> Budget::forecast(std::optional<double> delta) const {
   std::vector<Forecast> all;
   std::set<const Spending*> told;
+  const auto then = with_rests(then_, rests_);
   for (const auto& name : touched_) {
     const auto* before = now_.find(name);
-    const auto* after = then_.find(name);
+    const auto* after = then.find(name);
     if (!told.insert(after).second) continue;
     Forecast forecast{.dataset = after->title(), .delta = delta.value_or(default_delta(*after))};
     const auto now = private_epsilon(before, forecast.delta);
     if (!now) return now.error();
-    const auto then = private_epsilon(after, forecast.delta);
-    if (!then) return then.error();
+    const auto reserved = private_epsilon(after, forecast.delta);
+    if (!reserved) return reserved.error();
     forecast.now = *now;
-    forecast.then = *then;
+    forecast.then = *reserved;
     forecast.now_infinite = before != nullptr && before->is_infinite();
     forecast.then_infinite = after->is_infinite();
     all.push_back(std::move(forecast));

@@ -6,15 +6,19 @@
 // and may stay below it. (One exception: a worker whose replay is not reproduced starts again by
 // itself; the budget learns of this at the next `hyfreedp run`.)
 //
+// Of a method that searches in several rounds, the rounds after the first are reserved as well:
+// what it is charged where none of its first runs can be reported
+// (baselines::Composition::not_begun). A further round takes the place of what was reserved for it.
+//
 // Where how many seeds are trained follows from a comparison (spec::SequentialSeeds), all are
-// reserved. Of a method that asks for runs in several rounds only the first round of a seed that is
-// not trained is; its further rounds are charged when the comparison ends, and may exceed the
-// limit.
+// reserved. (Another exception: a seed that is not trained is charged as the dearest of its row,
+// which may be more than what its own draws would have made.)
 //
 // A run without privacy, or one that passes un-noised validation scores to its method, has no
 // epsilon. Under a limit it is refused, and so is everything on data that such a run has touched.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -47,16 +51,16 @@ class Budget {
   // `cap` absent: nothing is refused, and forecast() still works.
   static Result<Budget> open(const results::Store& store, const OutFolder& out, std::optional<Cap> cap);
 
-  // Reserves what the studies without a row start with: their first runs, or the whole of a private
-  // selection. If that exceeds the limit, the error gives what was spent, what is needed and the
-  // limit.
+  // Reserves what the studies without a row start with: their first runs with the rounds that are
+  // charged after them, or the whole of a private selection. If that exceeds the limit, the error
+  // gives what was spent, what is needed and the limit.
   Result<void> reserve(const std::vector<PlannedStudy>& studies);
   // Takes back what was reserved and reserves this in its place: the same studies, once they draw
   // from their key, so that what they ask for is what is reserved.
   Result<void> reserve_instead(const std::vector<PlannedStudy>& studies);
   // Admits the further runs that a study asks for. Runs that are over, reserved or admitted already
   // cost nothing again.
-  Result<void> admit(const baselines::Baseline& baseline, const std::vector<trial::TrialConfig>& wishes);
+  Result<void> admit(const PlannedStudy& study, const std::vector<trial::TrialConfig>& wishes);
 
   // The forecast for each dataset on which anything was reserved.
   Result<std::vector<Forecast>> forecast(std::optional<double> delta) const;
@@ -69,13 +73,25 @@ class Budget {
         opened_(then),
         then_(std::move(then)),
         cap_(cap) {}
-  Result<void> check(const Odometer& wanted, const std::set<std::string>& datasets) const;
+  // What a study may be charged after its first runs, by a key that tells studies apart.
+  struct Rest {
+    trial::Named dataset;
+    std::vector<std::vector<accounting::Event>> runs;
+  };
+  using Rests = std::map<std::string, Rest>;
+
+  void add_rest(const PlannedStudy& study, const std::vector<trial::TrialConfig>& first,
+                const results::StudyRecord* recorded, Rests& rests) const;
+  static Odometer with_rests(Odometer odometer, const Rests& rests);
+  // `wanted` has all but the rests.
+  Result<void> check(const Odometer& wanted, const Rests& rests, const std::set<std::string>& datasets) const;
 
   const results::Store* store_;
   OutFolder out_;
   Odometer now_;     // what was released when this was opened
   Odometer opened_;  // and what may still be, before anything was reserved
-  Odometer then_;    // and what may still be, of all that was admitted
+  Odometer then_;    // and what may still be, of all that was admitted, without the rests
+  Rests rests_;
   std::optional<Cap> cap_;
   std::unordered_set<std::string> admitted_;  // runs
   std::set<std::string> touched_;             // names of data

@@ -95,10 +95,11 @@ Result<RunReport> Coordinator::run(const Spec& spec, const std::function<bool()>
   if (refused_) {
     // Asked again, now that nothing runs: the refusal tells what was spent in the end.
     const auto& study = studies_[refused_->study].study();
-    if (auto admitted = budget_->admit(*study.baseline, refused_->wishes); !admitted) {
+    if (auto admitted = budget_->admit(study, refused_->wishes); !admitted) {
       report_.refused = admitted.error().message;
     }
   }
+  report_.taken_over = taken_over_.size();
   return std::move(report_);
 }
 
@@ -234,7 +235,7 @@ Result<void> Coordinator::advance(std::size_t index) {
   }
   const auto wishes = run.advance();
   if (budget_ && !wishes.empty()) {
-    if (auto admitted = budget_->admit(*run.study().baseline, wishes); !admitted) {
+    if (auto admitted = budget_->admit(run.study(), wishes); !admitted) {
       // The study stays open; the others go on with what was admitted.
       if (!refused_) {
         refused_ = Refused{index, wishes};
@@ -265,6 +266,8 @@ Result<void> Coordinator::want(std::size_t index, const trial::TrialConfig& conf
     if (!earlier) return earlier.error();
     if (*earlier) {
       if (!study.baseline->confidential_runs) tally_.known(unit, work, true);
+      if (!study.baseline->confidential_runs && !started_.contains(id) && !studies_[index].had_asked_for(id))
+        taken_over_.insert(id);
       deliver(index, id, **earlier);
       return {};
     }
@@ -299,6 +302,7 @@ Result<void> Coordinator::start_when_prepared(const std::string& trial) {
 
 Result<void> Coordinator::start(const std::string& trial) {
   const auto& wanted = trials_.at(trial);
+  started_.insert(trial);
   tally_.phase("training");
   auto job = trial_job(wanted.config, {.journal = out_.journal(trial),
                                        .key = out_.key(trial),
@@ -533,8 +537,8 @@ Result<void> Coordinator::price(const StudyRun& run, results::StudyRecord& recor
   if (release > 0 && !run.cell().base.noise_seed) {
     add_once(
         record.footnotes,
-        fmt::format("Release {} of this spec. Earlier releases were about the same data; their cost is not "
-                    "composed into these rows.",
+        fmt::format("Release {} of this folder. What earlier releases of the same data cost is not composed "
+                    "into these rows.",
                     release + 1));
   }
   if (run.failed_unexpectedly()) return {};  // no conclusion, so nothing to compose yet

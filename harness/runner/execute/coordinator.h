@@ -58,8 +58,11 @@ struct RunReport {
   std::size_t studies = 0;       // that were asked for
   std::size_t cells = 0;         // that these studies fill
   std::size_t known_before = 0;  // answered by an earlier run
-  std::size_t left_out = 0;      // studies of the spec that were not asked for
-  std::size_t left_open = 0;     // of these, without an answer
+  // Runs that other rows or specs of the folder had made before, and that were not made again; none
+  // of private selections.
+  std::size_t taken_over = 0;
+  std::size_t left_out = 0;   // studies of the spec that were not asked for
+  std::size_t left_open = 0;  // of these, without an answer
   // Studies of seeds of which the comparison (spec::SequentialSeeds) could not say whether they are
   // needed: a row of it has no answer yet.
   std::size_t held = 0;
@@ -188,7 +191,9 @@ class Coordinator {
   std::map<std::string, Wanted> trials_;                     // waiting or running
   // Trials that this run does not try again. The database has the others that ended.
   std::map<std::string, TrialEnd> lost_;
-  std::set<std::size_t> begun_;  // studies that listeners know of
+  std::set<std::string> started_;     // trials
+  std::set<std::string> taken_over_;  // trials (RunReport::taken_over)
+  std::set<std::size_t> begun_;       // studies that listeners know of
   // By prepare job that is not over: trials.
   std::map<std::string, std::vector<std::string>> held_back_;
   std::set<std::string> prepared_;             // prepare jobs that are over

@@ -20,15 +20,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string place_of(const PlannedStudy& study) {
-  const auto& cell = study.cell;
-  const auto arm = cell.epsilon ? "eps-" + short_number(*cell.epsilon, 17) : std::string("non-private");
-  auto place = fmt::format("{}/{}.{}.seed-{}", cell.panel, cell.row, arm, cell.seed);
-  if (const auto release = cell.base.repetition / kRepetitionsPerRelease; release > 0) {
-    place += fmt::format(".release-{}", release + 1);
-  }
-  return place;
+std::int64_t release_of(const PlannedStudy& study) {
+  return study.cell.base.repetition / kRepetitionsPerRelease;
 }
+
+// `release` from 0 on.
+std::string place_of(const PlannedStudy& study, std::int64_t release) {
+  const auto& cell = study.cell;
+  const auto arm = cell.epsilon ? fmt::format("eps-{}", *cell.epsilon) : std::string("non-private");
+  const auto place = fmt::format("{}/{}.{}.seed-{}", cell.panel, cell.row, arm, cell.seed);
+  return release == 0 ? place : fmt::format("{}.release-{}", place, release + 1);
+}
+std::string place_of(const PlannedStudy& study) { return place_of(study, release_of(study)); }
 
 bool is_published(const fs::path& folder, const results::StudyRecord& study) {
   const auto metadata = read_json_file((folder / models::kTrialMetadata).string());
@@ -149,6 +152,21 @@ std::string KeptWeights::staged(const std::string& trial) const {
 
 void KeptWeights::note_problem(const std::string& trial, const std::string& problem) {
   problems_[trial] = problem;
+}
+
+std::vector<std::string> KeptWeights::of_earlier_releases(const std::vector<PlannedStudy>& studies) const {
+  std::vector<std::string> folders;
+  for (const char* kind : {"weights", "weights.confidential"}) {
+    const auto root = fs::path(out_.derived(spec_)) / kind;
+    for (const auto& study : studies) {
+      if (fs::exists(root / place_of(study))) continue;
+      for (auto release = release_of(study) - 1; release >= 0; --release) {
+        const auto folder = root / place_of(study, release);
+        if (fs::exists(folder)) folders.push_back(folder.string());
+      }
+    }
+  }
+  return folders;
 }
 
 Result<KeptReport> KeptWeights::publish(const results::Store& store,

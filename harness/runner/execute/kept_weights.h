@@ -4,7 +4,8 @@
 //   ROOT/staged-weights/SPEC/TRIAL
 //       while the spec is in progress, as workers write them (harness/training/kept_weights.h)
 //   ROOT/SPEC/weights/PANEL/ROW.eps-E.seed-S
-//       what a row released; after --fresh the name ends with `.release-R`
+//       what a row released; after --fresh or --retrain the name ends with `.release-R`, and the
+//       folder of the earlier release stays
 //   ROOT/SPEC/weights.confidential/PANEL/...
 //       with --confidential: weights that are not a release, watermarked
 // `weights:` or `adapter:` of a spec reads a folder of the last two kinds. Its trial.json says what
@@ -57,6 +58,8 @@ class KeptWeights {
   KeptForecast foresee(const std::vector<PlannedStudy>& studies) const;
   std::string staged(const std::string& trial) const;
   void note_problem(const std::string& trial, const std::string& problem);
+  // Folders of rows that have been released again since without their weights.
+  std::vector<std::string> of_earlier_releases(const std::vector<PlannedStudy>& studies) const;
   // Publishes the weights of all concluded studies. A second call has the same result.
   Result<KeptReport> publish(const results::Store& store, const std::vector<PlannedStudy>& studies) const;
 

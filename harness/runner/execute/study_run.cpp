@@ -61,6 +61,10 @@ void StudyRun::goes_on_from(const results::StudyRecord& recorded) {
   list_trials();
 }
 
+bool StudyRun::had_asked_for(const std::string& trial) const {
+  return std::ranges::find(earlier_, trial) != earlier_.end();
+}
+
 // What was asked for, by this run of the spec or an earlier one.
 void StudyRun::list_trials() {
   outcome_.trials = asked_;

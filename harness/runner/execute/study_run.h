@@ -42,6 +42,8 @@ class StudyRun {
   // listed, so that it is charged also where the study is cancelled before it asks for it again. Of
   // a private selection nothing is listed.
   void goes_on_from(const results::StudyRecord& recorded);
+  // Whether an earlier run of the spec asked for the trial.
+  bool had_asked_for(const std::string& trial) const;
 
   // For a study of a comparison that decides how many seeds there are (spec::SequentialSeeds):
   // writes the runs that it would begin with into the outcome, so that they are charged whether or

@@ -104,7 +104,9 @@ Result<void> add_private_data(const fs::path& folder, SeenData& seen) {
 
 // An error of marks that are none was told when the metadata were read.
 datasets::DataIdentity data_of(const json::object& release) {
-  datasets::DataIdentity data{.name = string_or(release, "dataset", ""), .marks = {}};
+  datasets::DataIdentity data{.name = string_or(release, "dataset", ""),
+                              .division = string_or(release, "division", ""),
+                              .set_aside = string_or(release, "set_aside", "")};
   if (const auto* marks = release.if_contains("marks")) {
     for (const auto& mark : marks->get_array()) data.marks.emplace(mark.get_string());
   }
@@ -134,6 +136,46 @@ std::string folders_of(const json::object& options) {
   return folders;
 }
 
+// A run on data that the weights have seen would not count what that spent.
+Result<void> check_training(const json::object& options, const SeenData& seen,
+                            const datasets::DataIdentity& data) {
+  const auto same = std::ranges::find_if(seen.releases, [&](const json::value& release) {
+    return datasets::is_same_data(data_of(release.get_object()), data);
+  });
+  if (same != seen.releases.end()) {
+    return error(fmt::format(
+        "The weights that enter the model or its features ({}) were trained on '{}' already, as their "
+        "trial.json says. A run on the same examples does not count what that training spent, so "
+        "its epsilon would be too small. Start from other weights.",
+        folders_of(options), said_as(data_of(same->get_object()).name, data.name)));
+  }
+  if (seen.is_known) return {};
+  return error(fmt::format(
+      "Which private data the weights that enter the model or its features ({}) have seen is not known: "
+      "their trial.json has no tag of this user, so it was edited, or is another user's or an older "
+      "version's. A run does not count what their training spent of its own examples. Keep the weights "
+      "anew (`hyfreedp run --keep-weights`); or, where you know that they have not seen '{}', take "
+      "trial.json out of the folder, and they count as public.",
+      folders_of(options), data.name));
+}
+
+Result<void> check_test(const TestedData& test, const json::array& releases, const std::string& folders) {
+  for (const auto& release : releases) {
+    datasets::TrainedData trained;
+    trained.add(data_of(release.get_object()));
+    // An earlier version did not say how the data were divided.
+    const bool is_divided_alike =
+        trained.divisions.contains(test.data.division) || trained.divisions.contains("");
+    const bool may_share = test.is_own && trained.is_same(test.data)
+                               ? !is_divided_alike
+                               : datasets::may_share_records(test.data, trained);
+    if (!may_share) continue;
+    return error(datasets::why_no_test_set(test.name, test.data, trained,
+                                           fmt::format("the training of the weights ({})", folders)));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<SeenData> private_data_of_start(const json::object& options) {
@@ -158,31 +200,22 @@ json::object named_data(const datasets::DataIdentity& data) {
   json::object named{{"dataset", data.name}};
   if (!data.marks.empty()) named["marks"] = json::array(data.marks.begin(), data.marks.end());
   if (!data.common.empty()) named["common"] = json::array(data.common.begin(), data.common.end());
+  if (!data.division.empty()) named["division"] = data.division;
+  if (!data.set_aside.empty()) named["set_aside"] = data.set_aside;
   return named;
 }
 
-Result<void> check_start(const json::object& options, const datasets::DataIdentity& data, bool is_private) {
+Result<void> check_start(const json::object& options, const datasets::DataIdentity& data,
+                         const std::vector<TestedData>& tested, bool is_private) {
   const auto seen = private_data_of_start(options);
   if (!seen) return seen.error();
-  if (!is_private) return {};
-  const auto same = std::ranges::find_if(seen->releases, [&](const json::value& release) {
-    return datasets::is_same_data(data_of(release.get_object()), data);
-  });
-  if (same != seen->releases.end()) {
-    return error(fmt::format(
-        "The weights that enter the model or its features ({}) were trained on '{}' already, as their "
-        "trial.json says. A run on the same examples does not count what that training spent, so "
-        "its epsilon would be too small. Start from other weights.",
-        folders_of(options), said_as(data_of(same->get_object()).name, data.name)));
+  if (is_private) {
+    if (auto free = check_training(options, *seen, data); !free) return free;
   }
-  if (seen->is_known) return {};
-  return error(fmt::format(
-      "Which private data the weights that enter the model or its features ({}) have seen is not known: "
-      "their trial.json has no tag of this user, so it was edited, or is another user's or an older "
-      "version's. A run does not count what their training spent of its own examples. Keep the weights "
-      "anew (`hyfreedp run --keep-weights`); or, where you know that they have not seen '{}', take "
-      "trial.json out of the folder, and they count as public.",
-      folders_of(options), data.name));
+  for (const auto& test : tested) {
+    if (auto apart = check_test(test, seen->releases, folders_of(options)); !apart) return apart;
+  }
+  return {};
 }
 
 }  // namespace hyfreedp::runner

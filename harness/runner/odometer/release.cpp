@@ -73,13 +73,26 @@ bool draws_anything(const std::vector<PlannedStudy>& studies) {
 
 namespace {
 
-// The number that no earlier trial of the spec has.
-std::int64_t next_release(const spec::Spec& spec) {
-  std::int64_t latest = 0;
-  for (const auto& panel : spec.panels) {
-    for (const auto& row : panel.rows) latest = std::max(latest, row.release);
+// The number that no earlier trial of the folder has: another spec's are not to answer for these.
+// 0 where nothing was recorded.
+Result<std::int64_t> next_release(const results::Store& store) {
+  std::int64_t latest = -1;
+  const auto specs = store.specs();
+  if (!specs) return specs.error();
+  for (const auto& record : *specs) {
+    const auto spec = results::spec_of(record);
+    if (!spec) return spec.error();
+    latest = std::max(latest, spec->release);
+    for (const auto& panel : spec->panels) {
+      for (const auto& row : panel.rows) latest = std::max(latest, spec->release + row.release);
+    }
   }
-  return spec.release + latest + 1;
+  const auto trials = store.trials();
+  if (!trials) return trials.error();
+  for (const auto& trial : *trials) {
+    latest = std::max(latest, int_or(trial.config, "repetition", 0) / kRepetitionsPerRelease);
+  }
+  return latest + 1;
 }
 
 constexpr std::size_t kMostChanges = 6;  // that a refusal lists
@@ -102,11 +115,13 @@ Result<void> settle_unrecorded(const results::Store& store, const OutFolder& out
   if (!studies) return studies.error();
   const auto unrecorded = has_unrecorded_runs(store, out, *studies);
   if (!unrecorded) return unrecorded.error();
-  if (!*unrecorded) return {};
   if (fresh) {
-    spec.content.release = 1;
+    const auto next = next_release(store);
+    if (!next) return next.error();
+    spec.content.release = std::max(*next, std::int64_t{*unrecorded ? 1 : 0});
     return {};
   }
+  if (!*unrecorded) return {};
   if (!draws_anything(*studies)) return {};
   return error(
       fmt::format("{}: {} has journals of private runs, but neither a database nor a release record says "
@@ -133,11 +148,9 @@ Result<void> settle_release(const results::Store& store, const OutFolder& out, S
   if (!recorded) return recorded.error();
   bool same = false;
   auto before = spec;  // but for rows that are to be trained anew
-  std::int64_t next = 0;
   if (*recorded) {
     const auto content = results::spec_of(**recorded);
     if (!content) return content.error();
-    next = next_release(*content);
     set_releases(before, *content);
     same = (**recorded).hash == before.hash();
     spec.content.release = content->release;
@@ -160,7 +173,9 @@ Result<void> settle_release(const results::Store& store, const OutFolder& out, S
   }
   if (*recorded) {
     if (!fresh) return {};
-    spec.content.release = next;
+    const auto next = next_release(store);
+    if (!next) return next.error();
+    spec.content.release = *next;
     for (auto& panel : spec.content.panels) {
       for (auto& row : panel.rows) row.release = 0;
     }
@@ -224,8 +239,10 @@ Result<void> retrain(const results::Store& store, Spec& spec,
   if (!*recorded) return {};
   const auto content = results::spec_of(**recorded);
   if (!content) return content.error();
+  const auto next = next_release(store);
+  if (!next) return next.error();
   with_rows_of(spec, *content, [&](const spec::Panel& panel, spec::Row& row, const spec::Row* there) {
-    if (there != nullptr && rows.contains({panel.id, row.id})) row.release = there->release + 1;
+    if (there != nullptr && rows.contains({panel.id, row.id})) row.release = *next - content->release;
   });
   return {};
 }

@@ -3,15 +3,15 @@
 // part of the spec's hash.
 //
 // A spec without `noise_seed` that has finished is not run again. `--fresh` makes a new release on
-// the same data: every trial gets a new identity (TrialConfig::repetition counts up from
-// release * kRepetitionsPerRelease), and therefore a new key and new noise, and every study gets a
-// new id. Rows of the earlier release are no longer shown in tables. Its trials, with what they
-// spent, stay in the database. If the database was lost, it is rebuilt first
-// (release_record.h), so that no earlier release is left out.
+// the same data, with a number that no other trial of the folder has: every trial gets a new
+// identity (TrialConfig::repetition counts up from release * kRepetitionsPerRelease), and therefore
+// a new key and new noise, and every study gets a new id. Rows of the earlier release are no longer
+// shown in tables. Its trials, with what they spent, stay in the database. If the database was
+// lost, it is rebuilt first (release_record.h), so that no earlier release is left out.
 //
 // `--retrain` makes a new release of single rows, those that other code trained (other_code.h):
-// Row::release counts them, and the numbers of spec and row are added. It is for seeded specs too,
-// whose trials then have another identity and the same noise (mechanism::seeded_key()).
+// Row::release is added to the spec's number, and the sum is new in the folder. It is for seeded
+// specs too, whose trials then have another identity and the same noise (mechanism::seeded_key()).
 #pragma once
 
 #include <cstdint>
@@ -49,10 +49,10 @@ Result<void> settle_release(const results::Store& store, const OutFolder& out, S
 Result<std::string> differs_from_recorded(const results::Store& store, Spec spec);
 // Decides which release runs, sets its number in `spec`, and records the spec in the store. Without
 // `fresh` it is the recorded release, so that an interrupted one continues; with `fresh` it is the
-// next. A row whose number is above the recorded one, as retrain() leaves it, keeps it. First
-// rebuilds what a lost database had (restore_releases()). Another version of the spec
-// that is recorded takes its place where no row of that would leave the table: rows stay as they
-// are, and what the version adds is open. Errors:
+// folder's next. A row whose number is above the recorded one, as retrain() leaves it, keeps it.
+// First rebuilds what a lost database had (restore_releases()). Another version of the spec that is
+// recorded takes its place where no row of that would leave the table: rows stay as they are, and
+// what the version adds is open. Errors:
 //   - another spec of the same name is recorded, rows of which would leave the table
 //     (changed_rows.h), and `replace` is false. With `replace` these rows are discarded;
 //   - `fresh` for a spec with a noise seed, which would give the same rows;
@@ -61,7 +61,7 @@ Result<std::string> differs_from_recorded(const results::Store& store, Spec spec
 //     false. The journals may be this spec's, so running it might be a second release.
 Result<void> enter_spec(results::Store& store, const OutFolder& out, Spec& spec, bool fresh, bool replace);
 
-// Gives these rows of `spec`, pairs of panel and row, the release after the recorded one. Call
+// Gives these rows of `spec`, pairs of panel and row, the next release of the folder. Call
 // restore_releases() on `store` before, and enter_spec() after it.
 Result<void> retrain(const results::Store& store, Spec& spec,
                      const std::set<std::pair<std::string, std::string>>& rows);

@@ -388,7 +388,16 @@ std::optional<json::object> known_options(const std::vector<OptionSpec>& table, 
     }
   }
   if (problems.added() > before) return std::nullopt;
-  return problems.take(resolve_options(table, given, "options"));
+  auto options = resolve_options(table, given, "options");
+  if (options) return std::move(*options);
+  // One that another option leaves unread.
+  for (const auto& option : table) {
+    if (!options.error().message.starts_with("options: '" + option.name + "' ")) continue;
+    problems.add(layers.find(option.name)->wrong(without_name(options.error().message, option.name), ""));
+    return std::nullopt;
+  }
+  problems.add(options.error());
+  return std::nullopt;
 }
 
 }  // namespace hyfreedp::runner

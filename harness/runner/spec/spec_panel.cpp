@@ -355,10 +355,15 @@ std::optional<spec::Panel> read_panel(const PanelRequest& request, Problems& pro
 
   const auto data = datasets::identity_of(parts.dataset->name, parts.dataset->options);
   const bool is_private = !parts.noise_multipliers.empty() || claims_epsilon(*parts.rows);
-  if (auto start = check_start(parts.model->options, data, is_private); !start) {
+  std::vector<TestedData> tested{{.name = "the test split", .data = data, .is_own = true}};
+  for (const auto& test : parts.ood_test) {
+    tested.push_back({.name = fmt::format("the ood_test '{}'", test.id),
+                      .data = datasets::identity_of(test.dataset.name, test.dataset.options)});
+  }
+  if (auto start = check_start(parts.model->options, data, tested, is_private); !start) {
     problems.add(layers.find("model")->wrong_inside(start.error().message, ""));
   }
-  if (auto features = check_start(parts.dataset->options, data, is_private); !features) {
+  if (auto features = check_start(parts.dataset->options, data, tested, is_private); !features) {
     problems.add(layers.find("dataset")->wrong(features.error()));
   }
   const auto doubt = doubt_about_delta(*parts.delta, parts.sizes->private_train);

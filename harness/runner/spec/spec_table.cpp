@@ -12,7 +12,26 @@ namespace {
 void check_table_name(const Entry& table, const std::string& key, const std::string& name,
                       const std::vector<std::string>& names, Problems& problems) {
   if (name.empty() || std::find(names.begin(), names.end(), name) != names.end()) return;
-  problems.add(table.find(key)->wrong(fmt::format("names no row: '{}'.{}", name, did_you_mean(name, names))));
+  problems.add(table.find(key)->wrong(
+      fmt::format("names no row that the table shows: '{}'.{}", name, did_you_mean(name, names))));
+}
+
+bool folds(const std::optional<spec::FoldedGroups>& groups) {
+  return groups.value_or(spec::FoldedGroups::all) != spec::FoldedGroups::all;
+}
+
+// Where groups are folded, a group stands in place of its rows. A panel's own table may fold them
+// where the spec's does not.
+std::vector<std::string> shown_rows(const spec::Table& options, const std::vector<spec::Panel>& panels) {
+  std::vector<std::string> names;
+  for (const auto& panel : panels) {
+    const bool may_fold = folds(options.groups) || (panel.table && folds(panel.table->groups));
+    for (const auto& row : panel.rows) {
+      if (row.group.empty() || !folds(options.groups)) names.push_back(row.id);
+      if (!row.group.empty() && may_fold) names.push_back(row.group);
+    }
+  }
+  return names;
 }
 
 // A list of words, each once; one alone need not be in brackets.
@@ -81,7 +100,7 @@ std::optional<spec::Table> read_table_options(const Entry& table, Problems& prob
 
 void check_table_rows(const Entry& table, const spec::Table& options, const std::vector<spec::Panel>& panels,
                       Problems& problems) {
-  const auto names = spec::row_names(panels);
+  const auto names = shown_rows(options, panels);
   check_table_name(table, "relative_to", options.relative_to.value_or(""), names, problems);
   if (options.labels) {
     std::vector<std::string> known;
