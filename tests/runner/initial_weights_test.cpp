@@ -230,7 +230,7 @@ TEST_F(InitialWeights, ThatHaveSeenTheTestRecordsAreRefused) {
   EXPECT_EQ(refusal(start, table("others.csv")), "");
   for (const char* epsilons : {"[3]", "[inf]"}) {
     EXPECT_THAT(refusal(start, table("mine"), epsilons),
-                AllOf(HasSubstr("the test split is table-file (mine), and the training of the weights"),
+                AllOf(HasSubstr("the test split is table-file (mine), and the run that made the weights"),
                       HasSubstr("start) trains on table-file (people)")));
     EXPECT_THAT(
         refusal(start,

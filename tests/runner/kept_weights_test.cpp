@@ -399,5 +399,20 @@ TEST_F(Kept, AFreshReleaseKeepsTheEarlierOnesWeights) {
   EXPECT_TRUE(fs::exists(weights("fixed-rate.eps-3.seed-0")));
 }
 
+// The table shows the release without weights, and the folders have the row's name.
+TEST_F(Kept, ThoseOfEarlierReleasesAreNamedWhereTheLatestHasNone) {
+  const KeptWeights keeper(world_.out(), "kept", false);
+  const auto earlier = [&] {
+    auto spec = world_.read(spec_of(kFixed));
+    set_releases(spec, results::spec_of(*world_.store().spec("kept").value()).value());
+    return keeper.of_earlier_releases(plan_release(spec).value());
+  };
+  run(spec_of(kFixed));
+  EXPECT_THAT(earlier(), IsEmpty());
+  world_.run(
+      world_.read(spec_of(kFixed)), executor_, [] { return false; }, true);
+  EXPECT_THAT(earlier(), ElementsAre(weights("fixed-rate.eps-3.seed-0").string()));
+}
+
 }  // namespace
 }  // namespace hyfreedp::runner

@@ -58,6 +58,25 @@ TEST_F(SpecTable, MaySayHowItLooks) {
   EXPECT_THAT(refusal(yaml("table: {labels: {prodigy: ''}}")), HasSubstr("is empty"));
 }
 
+// A group stands in place of its rows where they are folded, and nowhere else.
+TEST_F(SpecTable, NamesRowsThatItShows) {
+  const auto grouped = [](const std::string& table) {
+    return fmt::format(
+        "{}rows: [{{method: prodigy}}, {{id: rate, method: fixed-rate, each: {{options.lr: [0.1, 0.2]}}}}]\n"
+        "table: {}\npanels:\n  - {{id: p}}\n",
+        kHead, table);
+  };
+  const std::string row = "rate-lr-0.1";
+  EXPECT_EQ(refusal(grouped("{groups: max, relative_to: rate}")), "");
+  EXPECT_EQ(refusal(grouped("{relative_to: " + row + "}")), "");
+  EXPECT_THAT(refusal(grouped("{groups: max, relative_to: " + row + "}")),
+              HasSubstr("table.relative_to names no row that the table shows: '" + row + "'"));
+  EXPECT_THAT(refusal(grouped("{groups: median, rerr: {random: " + row + ", oracle: prodigy}}")),
+              HasSubstr("table.rerr.random names no row that the table shows"));
+  EXPECT_THAT(refusal(grouped("{relative_to: rate}")),
+              HasSubstr("names no row that the table shows: 'rate'"));
+}
+
 TEST_F(SpecTable, MistakesNameTheirLineAndTheWayOut) {
   EXPECT_THAT(refusal(yaml("table: {intervall: t}")), HasSubstr("interval"));
   EXPECT_THAT(refusal(yaml("table: {interval: z}")), HasSubstr("one of none, t, bootstrap"));

@@ -49,6 +49,13 @@ TEST(ClassScores, ClassesWithoutASampleAreLeftOut) {
   EXPECT_TRUE(std::isnan(one.auc())) << "nothing is to be told from anything";
 }
 
+// In float32 both probabilities would be 1, and a tie.
+TEST(ClassScores, SureProbabilitiesAreOrdered) {
+  ClassScores scores;
+  scores.add(at::tensor(std::vector<float>{0, 20, 0, 22}, at::kFloat).view({2, 2}), labels_of({0, 1}));
+  EXPECT_EQ(scores.auc(), 1);
+}
+
 TEST(ClassScores, ADivergedNetworkOrdersNothing) {
   ClassScores scores;
   scores.add(at::full({4, 2}, std::nan(""), at::kFloat), labels_of({0, 1, 0, 1}));

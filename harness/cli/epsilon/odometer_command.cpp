@@ -181,7 +181,7 @@ void print_line(const Line& line, std::ostream& out) {
   }
   if (spending.has_unknown_selection) text += ", runs of unknown private selections left out";
   if (spending.is_unmatched()) text += ", since runs divided the data in ways that cannot be matched";
-  if (spending.was_tested_on) text += ", since a run of other data tested on this one without noise";
+  if (spending.was_tested_on) text += ", since a run was tested without noise on records that may be of it";
   if (!line.may_be.empty()) text += ", since it may be the same data as " + text_of(line.may_be);
   if (spending.reproducible_noise) text += " (reproducible noise: not a private release)";
   const char* indent = "";

@@ -171,7 +171,7 @@ Result<void> check_test(const TestedData& test, const json::array& releases, con
                                : datasets::may_share_records(test.data, trained);
     if (!may_share) continue;
     return error(datasets::why_no_test_set(test.name, test.data, trained,
-                                           fmt::format("the training of the weights ({})", folders)));
+                                           fmt::format("the run that made the weights ({})", folders)));
   }
   return {};
 }
