@@ -186,14 +186,25 @@ bool supersedes(const DataIdentity& newer, const DataIdentity& older) {
          newer.division == older.division && std::ranges::includes(newer.marks, older.marks);
 }
 
-DataIdentity without_lost_records(DataIdentity data) {
-  if (!data.secret.ends_with(kWithRecords)) return data;
+DataIdentity as_known_now(DataIdentity data) {
+  if (data.kind != DataKind::own) return data;
   const auto part = train_part("");
-  const auto is_lost = [&part](const std::string& mark) {
-    return mark.ends_with(part) && !has_marked_records(mark.substr(0, mark.size() - part.size()));
-  };
-  if (std::ranges::any_of(data.marks, is_lost)) data.secret.resize(data.secret.size() - kWithRecords.size());
+  for (const auto& mark : std::set<std::string>(data.marks)) {
+    if (!mark.ends_with(part)) continue;
+    const auto files = mark.substr(0, mark.size() - part.size());
+    for (const auto& other : content_marks(files).common_train) {
+      if (!data.alike.contains(other)) data.common.insert(other);
+    }
+    if (data.secret.ends_with(kWithRecords) && !has_marked_records(files))
+      data.secret.resize(data.secret.size() - kWithRecords.size());
+  }
   return data;
+}
+
+DataKind kind_of(const std::string& name) {
+  const auto found = find_dataset(name.substr(0, name.find(" (")));
+  if (!found || (**found).own_records) return DataKind::own;
+  return (**found).files.empty() ? DataKind::generated : DataKind::published;
 }
 
 bool chooses_records(const std::string& option) {

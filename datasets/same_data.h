@@ -83,9 +83,12 @@ bool is_said_to_be_others(const DataIdentity& test, const TrainedData& trained);
 // Whether an identity says all that an older one of the same files says, which had no marks of
 // single records.
 bool supersedes(const DataIdentity& newer, const DataIdentity& older);
-// The identity of earlier runs, where the marks of its single records may be lost since: then it
-// counts as data whose records were never marked.
-DataIdentity without_lost_records(DataIdentity data);
+// An identity that was recorded earlier, as it is known now: with other own files that have been
+// found since to have records in common with these; and as one whose records were never marked
+// where their marks are lost.
+DataIdentity as_known_now(DataIdentity data);
+// Generated, published or own data by their name, data_name() or the identity's.
+DataKind kind_of(const std::string& name);
 // Whether the test split of `test` may have records that were trained on. It has none where it is
 // other data, or the test split that its publisher set aside from what was trained on.
 bool may_share_records(const DataIdentity& test, const TrainedData& trained);

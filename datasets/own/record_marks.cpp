@@ -61,7 +61,8 @@ bool share_records(const Rows& rows, const Rows& others) { return any_of_both(ro
 // However few: their accuracy would tell more than the refusal does. A single one may be blank.
 bool are_all_among(const Rows& rows, const Rows& others) {
   return any_of_both(rows, others, [](const Marks& some, const Marks& all) {
-    return some.size() > 1 && std::ranges::includes(all, some);
+    const auto seen = up_to(some, all);
+    return seen.size() > 1 && std::ranges::includes(all, seen);
   });
 }
 

@@ -14,7 +14,7 @@ namespace hyfreedp::results {
 namespace {
 
 std::string composition_text(const StudyRecord& study) {
-  const auto rule = string_or(study.composition, "rule", "");
+  auto rule = string_or(study.composition, "rule", "");
   if (rule == "trial") return "the reported run alone";
   if (rule == "sum") return fmt::format("{} runs in sequence", study.trials.size());
   if (rule == "selection") return "private selection";
@@ -201,7 +201,9 @@ Result<bool> has_unpriced_runs(const Store& store, const StudyRecord& study) {
   for (const auto& id : study.trials) {
     const auto trial = store.trial(id);
     if (!trial) return trial.error();
-    if (*trial && (!(**trial).events.empty() || !(**trial).charged.empty())) return true;
+    if (!*trial) continue;
+    const auto& run = **trial;
+    if (run.begun_after || !run.events.empty() || !run.charged.empty()) return true;
   }
   return false;
 }

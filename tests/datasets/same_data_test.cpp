@@ -379,13 +379,13 @@ TEST_F(SameData, WithoutMarksOfTheirRecordsNothingIsKnown) {
   const auto with_marks = identity_of("table-file", people);
   marked.add(with_marks);
   EXPECT_FALSE(may_be_same(marked, others));
-  EXPECT_EQ(without_lost_records(with_marks).secret, with_marks.secret);
+  EXPECT_EQ(as_known_now(with_marks).secret, with_marks.secret);
   for (const auto& entry : std::filesystem::directory_iterator(path("state/hyfreedp/content"))) {
     const auto name = entry.path().filename().string();
     if (name == own_mark(people) + ".records.json") std::filesystem::remove(entry.path());
   }
   TrainedData recorded;
-  recorded.add(without_lost_records(with_marks));
+  recorded.add(as_known_now(with_marks));
   EXPECT_TRUE(may_be_same(recorded, others));
   const auto before = identity_of("table-file", people);
   TrainedData unmarked;

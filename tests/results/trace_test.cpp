@@ -202,6 +202,16 @@ TEST_F(Trace, ARowThatLostARunHasNoEpsilonYet) {
                  has_run ? "epsilon     not known yet" : "epsilon     none: nothing private was released");
     if (has_run) expect_holds(text, "composition not known, for the row has no end yet");
   }
+  // A worker had begun the run, and what it executed was not recorded.
+  TrialRecord begun = *store_->trial("trial-study-a-1-0-0").value();
+  begun.id = "begun";
+  begun.state = trial::TrialState::running;
+  begun.events.clear();
+  begun.charged.clear();
+  begun.begun_after = 0;
+  ASSERT_TRUE(store_->put_trial(begun, {}, {}));
+  lost.trials = {"begun"};
+  EXPECT_TRUE(has_unpriced_runs(*store_, lost).value());
 }
 
 TEST_F(Trace, OtherNamesAreRefusedWithTheValidOnes) {

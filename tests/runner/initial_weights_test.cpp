@@ -193,14 +193,21 @@ TEST_F(InitialWeights, OfNetworkAndAdapterBoth) {
 // A copy of the files under another name.
 TEST_F(InitialWeights, ThatHaveSeenTheRunsFilesUnderAnotherNameAreRefused) {
   const auto seen = kept(
-      "seen", R"j({"dataset": "table-file (people)", "marks": ["m", "n"], "epsilon": 3.0, "delta": 1e-5})j");
+      "seen",
+      R"j({"dataset": "table-file (people)", "marks": ["m", "n"], "secret": "s records", "epsilon": 3.0, "delta": 1e-5})j");
   const json::object start{{"weights", seen}};
-  EXPECT_TRUE(check_start(start, {.name = "table-file (folks)", .marks = {"o"}}, {}, true));
-  const auto refused = check_start(start, {.name = "table-file (folks)", .marks = {"o", "n"}}, {}, true);
+  const auto on = [&](const std::string& name, std::set<std::string> marks, const std::string& secret) {
+    return check_start(start, {.name = name, .marks = std::move(marks), .secret = secret}, {}, true);
+  };
+  EXPECT_TRUE(on("table-file (folks)", {"o"}, "s records"));
+  const auto unknown = on("table-file (folks)", {"o"}, "s");
+  ASSERT_FALSE(unknown);
+  EXPECT_THAT(unknown.error().message, HasSubstr("have records of table-file (folks) is not known"));
+  const auto refused = on("table-file (folks)", {"o", "n"}, "s records");
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message,
               HasSubstr("'table-file (people), whose files are those of table-file (folks)' already"));
-  EXPECT_FALSE(check_start(start, {.name = "table-file (people)", .marks = {}}, {}, true));
+  EXPECT_FALSE(on("table-file (people)", {}, "s records"));
 }
 
 // Their accuracy would be printed without noise, whatever the run itself trains on.
@@ -239,6 +246,22 @@ TEST_F(InitialWeights, ThatHaveSeenTheTestRecordsAreRefused) {
         HasSubstr("the ood_test 'folks' is table-file (people)"));
   }
   EXPECT_EQ(refusal(start, table("people.csv"), "[inf]"), "") << "its test split was set aside";
+
+  // A part of them, and marks that are lost since.
+  write_file_atomically((at("data") / "part.csv").string(), rows(20, 80)).value();
+  EXPECT_THAT(refusal(start, table("part.csv")), HasSubstr("already"));
+  const auto forget = [&] {
+    for (const auto& entry : fs::directory_iterator(at("state") / "hyfreedp/content")) {
+      if (entry.path().string().ends_with(".records.json")) fs::remove(entry.path());
+    }
+  };
+  forget();
+  write_file_atomically((at("data") / "some.csv").string(), rows(30, 90)).value();
+  EXPECT_THAT(refusal(start, table("some.csv")), HasSubstr("have records of table-file (some) is not known"));
+  EXPECT_THAT(refusal(start, table("others.csv")), HasSubstr("is not known"));
+  identity("people.csv");  // is read again
+  EXPECT_THAT(refusal(start, table("some.csv")), HasSubstr("already"));
+  EXPECT_EQ(refusal(start, table("others.csv")), "");
 }
 
 // A frozen network's weights reach the model through its features.

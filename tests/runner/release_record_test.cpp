@@ -351,6 +351,27 @@ TEST(ReleaseRecord, WhatARowNeedsAndLacksIsSaid) {
   EXPECT_THAT(second.submitted, IsEmpty());
 }
 
+// The odometer is about the folder: what other specs cost comes back, and a new release needs no
+// journal of an old one.
+TEST(ReleaseRecord, WhatAllSpecsCostComesBackThoughARowCannot) {
+  World world;
+  FakeExecutor runs;
+  world.run(spec_of(kFixed), runs);
+  world.run(spec_of(kOthers, "second"), runs);
+  world.run(world.read(spec_of(kOthers, "second")), runs, kNever, true);
+  const auto before = shown(world).odometer;
+  for (const auto& entry : fs::directory_iterator(world.out().journals())) {
+    if (entry.path().extension() == ".jsonl") fs::remove(entry.path());
+  }
+  world.forget_database();
+  FakeExecutor again;
+  EXPECT_FALSE(try_run(world, spec_of(kFixed), again));
+  EXPECT_EQ(shown(world).odometer, before);
+  EXPECT_TRUE(shown(world).is_known);
+  ASSERT_TRUE(try_run(world, spec_of(kFixed), again, true));
+  EXPECT_GT(shown(world).odometer, before);
+}
+
 // Nobody reads the rows of an earlier release again, but the odometer has them.
 TEST(ReleaseRecord, WhatAnEarlierReleaseCostOutlivesItsJournalsAndTheDatabase) {
   World world;

@@ -45,7 +45,13 @@ Result<std::vector<accounting::Event>> executed_by(const results::Store& store, 
   if (!trial) return trial.error();
   if (!*trial)
     return error("the database holds no trial '" + id + "'. `hyfreedp export rows SPEC` names them.");
-  return runner::charged_events(**trial);
+  const auto& run = **trial;
+  if (run.begun_after && run.events.empty() && run.charged.empty()) {
+    return error("what the trial '" + id +
+                 "' executed is not recorded: it is under way, or its journal could not be read. `hyfreedp "
+                 "odometer` counts what is known of it.");
+  }
+  return runner::charged_events(run);
 }
 
 Result<Derived> derive(const accounting::Events& events, double delta) {

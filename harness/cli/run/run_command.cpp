@@ -202,7 +202,8 @@ Result<void> print_forecast(const RunRequest& request, runner::Spec spec, const 
   if (!store) return store.error();
   if (!std::filesystem::exists(folder.database())) {
     const auto& name = spec.content.name;
-    if (auto restored = runner::restore_releases(**store, folder, name); !restored) return restored;
+    if (auto restored = runner::restore_releases(**store, folder, name, request.fresh); !restored)
+      return restored;
   }
   if (auto apart = runner::check_test_sets(**store, folder, spec.content); !apart) return apart;
   if (!request.retrain.empty()) {
@@ -354,7 +355,7 @@ int run(const RunRequest& request, runner::Spec spec, const runner::Only& only, 
   const auto store = results::Store::open(folder.database(), results::Store::Mode::read_write);
   if (!store) return refuse(store.error(), err);
   const auto& name = spec.content.name;
-  if (auto restored = runner::restore_releases(**store, folder, name); !restored) {
+  if (auto restored = runner::restore_releases(**store, folder, name, request.fresh); !restored) {
     return refuse(restored.error(), err);
   }
   if (auto apart = runner::check_test_sets(**store, folder, spec.content); !apart) {

@@ -106,14 +106,16 @@ Result<void> add_private_data(const fs::path& folder, SeenData& seen) {
 datasets::DataIdentity data_of(const json::object& release) {
   datasets::DataIdentity data{.name = string_or(release, "dataset", ""),
                               .division = string_or(release, "division", ""),
-                              .set_aside = string_or(release, "set_aside", "")};
+                              .set_aside = string_or(release, "set_aside", ""),
+                              .secret = string_or(release, "secret", "")};
+  data.kind = datasets::kind_of(data.name);
   if (const auto* marks = release.if_contains("marks")) {
     for (const auto& mark : marks->get_array()) data.marks.emplace(mark.get_string());
   }
   if (const auto* common = release.if_contains("common")) {
     for (const auto& mark : common->get_array()) data.common.emplace(mark.get_string());
   }
-  return data;
+  return datasets::as_known_now(std::move(data));
 }
 
 // "people", or, of the same files under another name, "people, whose files are those of copy".
@@ -136,6 +138,26 @@ std::string folders_of(const json::object& options) {
   return folders;
 }
 
+// Of own files whose single records are not marked, nobody knows which others they have in common.
+bool may_have_common_records(const datasets::DataIdentity& seen, const datasets::DataIdentity& data) {
+  if (seen.kind != datasets::DataKind::own || data.kind != datasets::DataKind::own) return false;
+  if (seen.marks.empty()) return false;  // of weights that the project ships
+  datasets::TrainedData one, other;
+  one.add(seen);
+  other.add(data);
+  return datasets::may_be_same(one, other);
+}
+
+Error common_records_unknown(const json::object& options, const datasets::DataIdentity& seen,
+                             const std::string& data) {
+  return error(fmt::format(
+      "The weights that enter the model or its features ({}) were trained on {}, and whether these data have "
+      "records of {} is not known: the marks of their records are lost, or are another user's, or one of the "
+      "two says `other_people`. A spec that names those data marks them again when it is read (`hyfreedp run "
+      "SPEC --dry-run`). Or start from other weights.",
+      folders_of(options), seen.name, data));
+}
+
 // A run on data that the weights have seen would not count what that spent.
 Result<void> check_training(const json::object& options, const SeenData& seen,
                             const datasets::DataIdentity& data) {
@@ -149,6 +171,11 @@ Result<void> check_training(const json::object& options, const SeenData& seen,
         "its epsilon would be too small. Start from other weights.",
         folders_of(options), said_as(data_of(same->get_object()).name, data.name)));
   }
+  for (const auto& release : seen.releases) {
+    const auto seen_data = data_of(release.get_object());
+    if (may_have_common_records(seen_data, data))
+      return common_records_unknown(options, seen_data, data.name);
+  }
   if (seen.is_known) return {};
   return error(fmt::format(
       "Which private data the weights that enter the model or its features ({}) have seen is not known: "
@@ -159,19 +186,23 @@ Result<void> check_training(const json::object& options, const SeenData& seen,
       folders_of(options), data.name));
 }
 
-Result<void> check_test(const TestedData& test, const json::array& releases, const std::string& folders) {
+Result<void> check_test(const TestedData& test, const json::array& releases, const json::object& options) {
   for (const auto& release : releases) {
+    const auto seen = data_of(release.get_object());
     datasets::TrainedData trained;
-    trained.add(data_of(release.get_object()));
+    trained.add(seen);
     // An earlier version did not say how the data were divided.
     const bool is_divided_alike =
         trained.divisions.contains(test.data.division) || trained.divisions.contains("");
     const bool may_share = test.is_own && trained.is_same(test.data)
                                ? !is_divided_alike
                                : datasets::may_share_records(test.data, trained);
+    if (!may_share && !trained.is_same(test.data) && may_have_common_records(seen, test.data))
+      return common_records_unknown(options, seen, fmt::format("{}, {}", test.name, test.data.name));
     if (!may_share) continue;
-    return error(datasets::why_no_test_set(test.name, test.data, trained,
-                                           fmt::format("the run that made the weights ({})", folders)));
+    return error(
+        datasets::why_no_test_set(test.name, test.data, trained,
+                                  fmt::format("the run that made the weights ({})", folders_of(options))));
   }
   return {};
 }
@@ -202,6 +233,7 @@ json::object named_data(const datasets::DataIdentity& data) {
   if (!data.common.empty()) named["common"] = json::array(data.common.begin(), data.common.end());
   if (!data.division.empty()) named["division"] = data.division;
   if (!data.set_aside.empty()) named["set_aside"] = data.set_aside;
+  if (!data.secret.empty()) named["secret"] = data.secret;
   return named;
 }
 
@@ -213,7 +245,7 @@ Result<void> check_start(const json::object& options, const datasets::DataIdenti
     if (auto free = check_training(options, *seen, data); !free) return free;
   }
   for (const auto& test : tested) {
-    if (auto apart = check_test(test, seen->releases, folders_of(options)); !apart) return apart;
+    if (auto apart = check_test(test, seen->releases, options); !apart) return apart;
   }
   return {};
 }

@@ -115,7 +115,7 @@ Result<std::map<std::string, std::vector<datasets::DataIdentity>>> recorded_data
     for (const auto& one : all) {
       auto identity = from_json<datasets::DataIdentity>(one, "the database's data");
       if (!identity) return identity.error();
-      identities.push_back(datasets::without_lost_records(std::move(*identity)));
+      identities.push_back(datasets::as_known_now(std::move(*identity)));
     }
     // A published set that was recorded before there was a secret is the one recorded since.
     if (std::ranges::any_of(identities, [](const auto& one) { return !one.secret.empty(); })) {

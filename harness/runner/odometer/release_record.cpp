@@ -207,26 +207,38 @@ Result<bool> is_there(const results::Store& store, const results::StudyRecord& s
   return *known && (results::is_answered(**known) || !results::is_answered(study));
 }
 
-// The row and the runs that it lists.
-Result<void> put_back(results::Store& store, const OutFolder& out, const RecordedStudy& recorded) {
+// It says which runs compose, and of a private selection it alone says what that cost.
+Result<void> put_lost_row(results::Store& store, results::StudyRecord study) {
+  study.state = results::StudyState::failed;
+  study.failure_kind = kInternal;
+  study.failure_message = "The journal of its reported run is lost.";
+  study.reported_trial.clear();
+  return store.put_study(study);
+}
+
+// The row and the runs that it lists. Returns why the row cannot come back, or nothing; what it
+// cost is there in any case.
+Result<std::string> put_back(results::Store& store, const OutFolder& out, const RecordedStudy& recorded) {
   const auto known = is_there(store, recorded.study);
   if (!known) return known.error();
-  if (*known) return {};
-  if (auto put = put_costs(store, out, recorded); !put) return put;
+  if (*known) return std::string();
+  if (auto put = put_costs(store, out, recorded); !put) return put.error();
   // Runs of a cancelled study may have no end: what they executed is in its record.
   if (results::is_answered(recorded.study) && !results::is_cancelled(recorded.study)) {
     TrialBook book(store, out);
     for (const auto& id : recorded.journals) {
       if (auto rebuilt = book.rebuild(id); !rebuilt) {
-        return error(
-            fmt::format("{} The finished row {}, {} needs it and is not trained again, which would be a "
-                        "second release of the same "
-                        "data. Put the journal back from a copy, or make that new release with --fresh.",
-                        rebuilt.error().message, recorded.study.panel, recorded.study.row));
+        if (auto put = put_lost_row(store, recorded.study); !put) return put.error();
+        return fmt::format(
+            "{} The finished row {}, {} needs it and is not trained again, which would be a "
+            "second release of the same "
+            "data. Put the journal back from a copy, or make that new release with --fresh.",
+            rebuilt.error().message, recorded.study.panel, recorded.study.row);
       }
     }
   }
-  return store.put_study(recorded.study);
+  if (auto put = store.put_study(recorded.study); !put) return put.error();
+  return std::string();
 }
 
 bool is_in_any(const std::vector<ReleaseRecord>& records, std::size_t from, const std::string& study) {
@@ -237,7 +249,8 @@ bool is_in_any(const std::vector<ReleaseRecord>& records, std::size_t from, cons
                      });
 }
 
-Result<void> restore(results::Store& store, const OutFolder& out, const std::string& spec) {
+// Returns why rows of the spec cannot come back, or nothing.
+Result<std::string> restore(results::Store& store, const OutFolder& out, const std::string& spec) {
   const auto records = read_release_records(out, spec);
   if (!records) return records.error();
   const auto known = store.spec(spec);
@@ -247,34 +260,37 @@ Result<void> restore(results::Store& store, const OutFolder& out, const std::str
     const auto same = std::find_if(records->rbegin(), records->rend(), [&](const ReleaseRecord& record) {
       return record.spec.hash == (**known).hash;
     });
-    if (same == records->rend()) return {};  // the folder went on with something else
+    if (same == records->rend()) return std::string();  // the folder went on with something else
     next = static_cast<std::size_t>(records->rend() - same) - 1;
   }
+  std::string missing;
   for (std::size_t i = next; i < records->size(); ++i) {
     const auto& record = (*records)[i];
     const bool is_current = i + 1 == records->size();
     if (auto put = store.put_spec(record.spec, true); !put) return put.error();
     for (const auto& [dataset, identities] : record.data) {
       for (const auto& identity : identities) {
-        if (auto put = store.put_data(dataset, identity); !put) return put;
+        if (auto put = store.put_data(dataset, identity); !put) return put.error();
       }
     }
     for (const auto& study : record.studies) {
       if (is_current) {
-        if (auto put = put_back(store, out, study); !put) return put;
+        const auto why = put_back(store, out, study);
+        if (!why) return why.error();
+        if (missing.empty()) missing = *why;
         continue;
       }
       // An earlier release's rows are retired by the next one; its runs stay in the odometer.
-      if (auto put = put_costs(store, out, study); !put) return put;
+      if (auto put = put_costs(store, out, study); !put) return put.error();
       // A later version of the spec has the same row, which counts once.
       if (is_in_any(*records, i + 1, study.study.id)) continue;
       const auto has_row = is_there(store, study.study);
       if (!has_row) return has_row.error();
       if (*has_row) continue;
-      if (auto put = store.put_study(study.study); !put) return put;
+      if (auto put = store.put_study(study.study); !put) return put.error();
     }
   }
-  return {};
+  return missing;
 }
 
 // What a private selection's runs have in common, and its record tells: data and planned events.
@@ -466,11 +482,18 @@ Result<bool> has_lost_its_draws(const OutFolder& out, const std::string& spec, c
   });
 }
 
-Result<void> restore_releases(results::Store& store, const OutFolder& out, const std::string& spec) {
+Result<void> restore_releases(results::Store& store, const OutFolder& out, const std::string& spec,
+                              bool fresh) {
+  // Of all specs, whatever is wrong with one: the odometer is about the folder. What is wrong with
+  // another spec is told when that one is run.
+  Result<void> own;
   for (const auto& name : names_with_records(out)) {
-    auto restored = restore(store, out, name);
-    if (!restored && name == spec) return restored;  // another spec's is told when that one is run
+    const auto missing = restore(store, out, name);
+    if (name != spec) continue;
+    if (!missing) own = missing.error();
+    if (missing && !missing->empty() && !fresh) own = error(*missing);
   }
+  if (!own) return own;
   const auto specs = store.specs();
   if (!specs) return specs.error();
   for (const auto& one : *specs) {
@@ -499,7 +522,9 @@ Result<void> restore_rows(results::Store& store, const OutFolder& out, const std
       // was not cancelled of this one.
       const bool is_of_spec = results::is_not_needed(recorded.study) || results::is_cancelled(recorded.study);
       if (is_of_spec && !is_same) continue;
-      if (auto put = put_back(store, out, recorded); !put) return put;
+      const auto why = put_back(store, out, recorded);
+      if (!why) return why.error();
+      if (!why->empty()) return error(*why);
     }
   }
   return {};

@@ -91,9 +91,12 @@ Result<bool> has_lost_its_draws(const OutFolder& out, const std::string& spec, c
 
 // Restores what the database lost: for each spec with a record, the rows of its newest release and,
 // as retired ones, those of earlier releases. A spec whose present form in the database is in no
-// record is left alone. Returns an error if this fails for `spec`; failures for other specs are
-// ignored. Unseeded specs of the database that have no record, from versions before 0.7, get one.
-Result<void> restore_releases(results::Store& store, const OutFolder& out, const std::string& spec);
+// record is left alone. What runs cost comes back also where a row cannot, for want of its journal.
+// Returns an error if this fails for `spec`; failures for other specs are ignored, and with `fresh`
+// rows that cannot come back, which a new release does without. Unseeded specs of the database that
+// have no record, from versions before 0.7, get one.
+Result<void> restore_releases(results::Store& store, const OutFolder& out, const std::string& spec,
+                              bool fresh = false);
 
 // Restores the rows of `spec` that have an answer in any of its recorded releases and whose ids are
 // in `studies`. After --replace, cells that the new spec shares with the old one are therefore not
