@@ -108,6 +108,7 @@ std::string to_string(OptionType type) {
 Result<json::object> resolve_options(const std::vector<OptionSpec>& table, const json::object& given,
                                      const std::string& where) {
   std::vector<std::string> names;
+  names.reserve(table.size());
   for (const auto& option : table) names.push_back(option.name);
   for (const auto& member : given) {
     const std::string key(member.key());

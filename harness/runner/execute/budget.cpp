@@ -25,6 +25,7 @@ Result<double> private_epsilon(const Spending* spending, double delta) {
 std::vector<std::vector<accounting::Event>> rest_after(const PlannedStudy& study,
                                                        const std::vector<trial::TrialConfig>& first) {
   std::vector<baselines::FinishedTrial> lost;
+  lost.reserve(first.size());
   for (const auto& config : first) {
     lost.push_back({.id = config.id(), .config = config, .failed = true, .failure_kind = "diverged"});
   }

@@ -80,7 +80,7 @@ Result<void> add_tag(json::object& metadata) {
   if (!read) return read.error();
   auto tag = tag_of(read->get_object());
   if (!tag) return tag.error();
-  metadata["tag"] = std::move(*tag);
+  metadata["tag"] = *tag;
   return {};
 }
 
