@@ -10,36 +10,17 @@
 #include "results/provenance/export.h"
 #include "results/table/table_model.h"
 #include "tests/runner/fake_world.h"
+#include "tests/runner/tiny_spec.h"
 #include "tests/trial/fixtures.h"
 
 namespace hyfreedp::runner {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace tiny;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-// Two rows share the runs at 0.01 and 0.1; the private arm is cheap to calibrate.
-constexpr const char* kRows = R"(
-panels:
-  - id: small
-    dataset: {name: synthetic, train: 2000, validation: 500, test: 500, classes: 3, features: 16}
-    model: linear
-    seeds: [0, 1]
-    epsilon: [3, inf]
-    delta: N^-1.1
-    train: {sample_rate: 0.1, steps: 6, optimizer: adamw}
-    evaluate: {every: 0}
-    rows:
-      - {id: narrow, method: nondp-gs, options: {grid: [1e-2, 1e-1]}}
-      - {id: wide, method: nondp-gs, options: {grid: [1e-3, 1e-2, 1e-1]}}
-      - {id: fixed, method: fixed-rate, options: {lr: 5e-2}}
-)";
-const std::string kSeeded = std::string("name: tiny\ntitle: tiny\nnoise_seed: s\n") + kRows;
-const std::string kUnseeded = std::string("name: tiny\ntitle: tiny\n") + kRows;
-constexpr std::size_t kStudies = 12;
-constexpr std::size_t kTrials = 16;  // (3 rates + the fixed one) x 2 seeds x 2 arms
 
 double rate_of(const trial::TrialConfig& config) { return double_or(config.controller.options, "lr", 0); }
 bool is_private_at(const trial::TrialConfig& config, double rate) {
@@ -453,102 +434,10 @@ panels:
   EXPECT_EQ(mode(), 0700);
 }
 
-TEST(FolderLock, MakesAnOutputFolderForItsOwnerAlone) {
-  const trial::TemporaryFolder folder;
-  for (const bool is_there : {true, false}) {
-    const OutFolder out{folder.file(is_there ? "there" : "new/out")};
-    if (is_there) fs::create_directory(out.root);
-    if (is_there) fs::permissions(out.root, fs::perms(0755));
-    ASSERT_TRUE(FolderLock::acquire(out));
-    EXPECT_EQ(static_cast<int>(fs::status(out.root).permissions()), is_there ? 0755 : 0700);
-  }
-}
-
-TEST(Release, AnotherSpecOfTheNameIsRefusedUnlessReplaced) {
-  World world;
-  FakeExecutor executor;
-  world.run(kSeeded, executor);
-  auto text = kSeeded;
-  auto other = world.read(text.replace(text.find("steps: 6"), 8, "steps: 7"));
-  const auto refused = enter_spec(world.store(), world.out(), other, false, false);
-  ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message,
-              HasSubstr("the folder " + world.out().root + " already holds 'tiny', as another spec"));
-  EXPECT_THAT(refused.error().message, HasSubstr("What differs (there -> here): steps 6 -> 7"));
-  EXPECT_THAT(refused.error().message, HasSubstr("--replace"));
-  EXPECT_THAT(world.store().studies("tiny").value(), SizeIs(kStudies));
-  ASSERT_TRUE(enter_spec(world.store(), world.out(), other, false, true));
-  EXPECT_THAT(world.store().studies("tiny").value(), IsEmpty());
-}
-
 // A spec that is changed while its run is half finished: what is there stays, and the unchanged
 // spec completes it.
-TEST(Release, AChangedSpecLeavesTheRowsOfAHalfFinishedOne) {
-  World whole;
-  FakeExecutor all;
-  whole.run(kSeeded, all);
-  World world;
-  FakeExecutor executor;
-  ASSERT_TRUE(world.run(kSeeded, executor, [&] { return executor.ended >= 3; }).stopped);
-  const auto before = world.rows("tiny");
-  auto text = kSeeded;
-  auto changed = world.read(text.replace(text.find("steps: 6"), 8, "steps: 7"));
-  const auto refused = enter_spec(world.store(), world.out(), changed, false, false);
-  ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("--replace"));
-  EXPECT_EQ(world.rows("tiny"), before);
-  FakeExecutor rest;
-  world.run(kSeeded, rest);
-  EXPECT_LT(rest.ended, all.ended);
-  EXPECT_EQ(world.rows("tiny"), whole.rows("tiny"));
-}
-
-TEST(Release, AFreshRunIsANewReleaseAndKeepsTheOldTrials) {
-  World world;
-  FakeExecutor first;
-  world.run(kUnseeded, first);
-  FakeExecutor second;
-  const auto report = world.run(
-      world.read(kUnseeded), second, [] { return false; }, true);
-  EXPECT_EQ(report.known_before, 0U);
-  EXPECT_THAT(second.submitted, SizeIs(kTrials));
-  for (const auto& id : second.submitted) {
-    EXPECT_EQ(std::count(first.submitted.begin(), first.submitted.end(), id), 0) << "a release was run again";
-  }
-  for (const auto& id : first.submitted) EXPECT_TRUE(world.store().trial(id).value().has_value());
-  const auto studies = world.store().studies("tiny").value();
-  ASSERT_THAT(studies, SizeIs(kStudies));
-  EXPECT_THAT(studies[0].footnotes, ::testing::Contains(HasSubstr("Release 2")));
-  // Without --fresh the new release is the one that is continued.
-  FakeExecutor third;
-  EXPECT_EQ(world.run(kUnseeded, third).known_before, kStudies);
-  EXPECT_THAT(third.submitted, IsEmpty());
-}
-
 // Equal runs of one release are made once, and that is said; those of another spec's release answer
 // no fresh one.
-TEST(Release, OfAnotherSpecDoesNotAnswerAFreshOne) {
-  World world;
-  const auto named = [](const std::string& name) {
-    auto yaml = kUnseeded;
-    return yaml.replace(yaml.find("name: tiny"), 10, "name: " + name);
-  };
-  const auto run = [&](const std::string& name, bool fresh) {
-    FakeExecutor executor;
-    const auto report = world.run(
-        world.read(named(name)), executor, [] { return false; }, fresh);
-    return std::pair(executor.submitted.size(), report.taken_over);
-  };
-  EXPECT_EQ(run("tiny", false), std::pair(kTrials, std::size_t{0}));
-  EXPECT_EQ(run("second", false), std::pair(std::size_t{0}, kTrials));
-  EXPECT_EQ(run("second", false), std::pair(std::size_t{0}, std::size_t{0})) << "they are its own now";
-  EXPECT_EQ(run("tiny", true), std::pair(kTrials, std::size_t{0}));
-  EXPECT_EQ(run("second", true), std::pair(kTrials, std::size_t{0}));
-  EXPECT_EQ(run("third", true), std::pair(kTrials, std::size_t{0})) << "not one that was replaced";
-  EXPECT_THAT(world.store().studies("third").value().front().footnotes,
-              ::testing::Contains(HasSubstr("Release 4 of this folder")));
-}
-
 // Whoever holds a key can subtract the noise, so none outlives its use; but what may be continued
 // keeps its own.
 TEST(Coordinator, KeysLeftBehindAreDeletedOnceEveryRowIsThere) {
@@ -578,38 +467,6 @@ TEST(Coordinator, KeysLeftBehindAreDeletedOnceEveryRowIsThere) {
   FakeExecutor again;
   EXPECT_EQ(world.run(kUnseeded, again).known_before, kStudies);
   EXPECT_FALSE(std::filesystem::exists(draws)) << "killed before it deleted the key of its draws";
-}
-
-TEST(Release, ASeededSpecHasNoFreshRun) {
-  World world;
-  auto spec = world.read(kSeeded);
-  const auto refused = enter_spec(world.store(), world.out(), spec, true, false);
-  ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("noise_seed"));
-}
-
-TEST(Release, TheDeviceIsPartOfTheSpec) {
-  World world;
-  auto spec = world.read(kSeeded);
-  const auto before = spec.hash();
-  set_device(spec, "cuda");
-  EXPECT_NE(spec.hash(), before);
-  const auto studies = plan_release(spec).value();
-  for (const auto& study : studies) EXPECT_EQ(study.cell.base.device, "cuda");
-}
-
-TEST(FolderLock, OneAtATime) {
-  World world;
-  {
-    const auto lock = FolderLock::acquire(world.out());
-    ASSERT_TRUE(lock);
-    EXPECT_EQ(FolderLock::holder(world.out()), ::getpid());
-    const auto second = FolderLock::acquire(world.out());
-    ASSERT_FALSE(second);
-    EXPECT_THAT(second.error().message, HasSubstr("process " + std::to_string(::getpid())));
-  }
-  EXPECT_EQ(FolderLock::holder(world.out()), std::nullopt);
-  EXPECT_TRUE(FolderLock::acquire(world.out()));
 }
 
 }  // namespace

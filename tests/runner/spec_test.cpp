@@ -580,28 +580,5 @@ TEST_F(SpecFile, TheDocumentedExampleLoads) {
   EXPECT_EQ(spec->content.panels.at(1).rows.size(), 3u);
 }
 
-TEST(ShippedSpecs, AllLoadAndPlan) {
-  // As where none of the data are: reading all of them to count and mark them takes seconds.
-  const datasets::ScopedVariable no_data("HYFREEDP_DATA", std::nullopt);
-  const InProjectFolder there;
-  std::size_t count = 0;
-  for (const auto& file : std::filesystem::directory_iterator(HYFREEDP_SOURCE_DIR "/experiments")) {
-    if (file.path().extension() != ".yaml") continue;
-    auto presets = presets_of(file.path().string()).value();
-    if (presets.empty()) presets.emplace_back();
-    for (const auto& preset : presets) {
-      const auto spec = load_spec(file.path().string(), preset);
-      ASSERT_TRUE(spec) << spec.error().message;
-      const auto stem = file.path().stem().string();
-      EXPECT_EQ(spec->content.name, preset.empty() ? stem : stem + "-" + preset);
-      const auto studies = plan(*spec);
-      ASSERT_TRUE(studies) << studies.error().message;
-      EXPECT_FALSE(studies->empty());
-      ++count;
-    }
-  }
-  EXPECT_GE(count, 4u);
-}
-
 }  // namespace
 }  // namespace hyfreedp::runner
