@@ -6,7 +6,7 @@
 
 #include "datasets/facts.h"
 #include "datasets/image/resize.h"
-#include "harness/models/facts/model_input.h"
+#include "harness/models/graph/model_input.h"
 
 namespace hyfreedp::datasets {
 

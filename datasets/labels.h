@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "harness/models/facts/model_input.h"
+#include "harness/models/graph/model_input.h"
 
 namespace hyfreedp::datasets {
 

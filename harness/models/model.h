@@ -5,7 +5,7 @@
 
 #include "harness/base/json.h"
 #include "harness/models/facts/facts.h"
-#include "harness/models/networks/network.h"
+#include "harness/models/layers/network.h"
 #include "harness/random/stream.h"
 
 namespace hyfreedp::models {

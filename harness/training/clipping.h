@@ -26,7 +26,7 @@
 #include <torch/types.h>
 #include <vector>
 
-#include "harness/models/networks/network.h"
+#include "harness/models/layers/network.h"
 #include "harness/trial/privacy_plan.h"
 
 namespace hyfreedp::training {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/models/networks/network.h"
+#include "harness/models/layers/network.h"
 #include "harness/training/batch_reader.h"
 #include "harness/training/class_scores.h"
 #include "harness/training/labels.h"

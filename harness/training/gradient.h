@@ -11,7 +11,7 @@
 #pragma once
 
 #include "harness/models/layers/loss.h"
-#include "harness/models/networks/network.h"
+#include "harness/models/layers/network.h"
 #include "harness/training/batch_reader.h"
 #include "harness/training/clipping.h"
 

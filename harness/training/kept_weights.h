@@ -14,8 +14,8 @@
 #include <string>
 #include <torch/types.h>
 
-#include "harness/models/facts/model_input.h"
-#include "harness/models/networks/network.h"
+#include "harness/models/graph/model_input.h"
+#include "harness/models/layers/network.h"
 #include "harness/trial/trial_config.h"
 
 namespace hyfreedp::training {

@@ -2,8 +2,8 @@
 // destroyed, and then restores the earlier setting. trial::TrainingOptions describes the options.
 #pragma once
 
+#include "harness/models/layers/network.h"
 #include "harness/models/layers/tf32.h"
-#include "harness/models/networks/network.h"
 #include "harness/trial/training_options.h"
 
 namespace hyfreedp::training {

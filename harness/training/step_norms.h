@@ -12,7 +12,7 @@
 #include <torch/types.h>
 #include <vector>
 
-#include "harness/models/networks/network.h"
+#include "harness/models/layers/network.h"
 #include "harness/training/checkpoint.h"
 #include "harness/trial/privacy_plan.h"
 #include "harness/trial/trial_config.h"

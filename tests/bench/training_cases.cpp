@@ -5,6 +5,7 @@
 #include "harness/models/facts/facts.h"
 #include "harness/models/layers/activation.h"
 #include "harness/models/layers/linear.h"
+#include "harness/models/layers/make_network.h"
 #include "harness/models/model.h"
 #include "harness/models/networks/gpt2.h"
 #include "harness/models/networks/vit.h"
@@ -145,7 +146,8 @@ Case vit(const std::string& name, const std::optional<models::Lora>& lora,
           .loss = models::Loss::cross_entropy,
           .network =
               [=](torch::Device device) {
-                return filled(models::make_vit(shape, lora, float32_on(device), trainable));
+                return filled(models::make_network(models::graph_of(shape, lora).value(), float32_on(device),
+                                                   trainable));
               },
           .stock_logits = vit_logits,
           .inputs =
@@ -167,7 +169,8 @@ Case gpt2(const std::string& name, const std::optional<models::Lora>& lora,
           .loss = models::Loss::token_mean,
           .network =
               [=](torch::Device device) {
-                return filled(models::make_gpt2(shape, lora, float32_on(device), trainable));
+                return filled(models::make_network(models::graph_of(shape, lora).value(), float32_on(device),
+                                                   trainable));
               },
           .stock_logits = gpt2_logits,
           .inputs = tokens,

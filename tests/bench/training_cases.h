@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "harness/models/layers/loss.h"
-#include "harness/models/networks/network.h"
+#include "harness/models/layers/network.h"
 
 namespace hyfreedp::bench {
 

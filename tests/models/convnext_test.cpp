@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "harness/base/files.h"
-#include "harness/models/facts/lora.h"
 #include "harness/models/facts/model_config.h"
+#include "harness/models/graph/lora.h"
 #include "harness/models/layers/loss.h"
 #include "harness/models/weights/weights.h"
 #include "tests/models/compare.h"

@@ -8,9 +8,9 @@
 #include "harness/models/layers/conv2d.h"
 #include "harness/models/layers/embedding.h"
 #include "harness/models/layers/linear.h"
+#include "harness/models/layers/network.h"
 #include "harness/models/layers/normalisation.h"
 #include "harness/models/layers/shape.h"
-#include "harness/models/networks/network.h"
 #include "tests/models/compare.h"
 
 namespace hyfreedp::models {

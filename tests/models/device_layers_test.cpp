@@ -10,10 +10,10 @@
 #include "harness/models/layers/conv1d.h"
 #include "harness/models/layers/embedding.h"
 #include "harness/models/layers/linear.h"
+#include "harness/models/layers/network.h"
 #include "harness/models/layers/normalisation.h"
 #include "harness/models/layers/shape.h"
 #include "harness/models/layers/standardised_conv2d.h"
-#include "harness/models/networks/network.h"
 #include "tests/models/compare.h"
 #include "tests/need_device.h"
 

@@ -6,6 +6,7 @@
 
 #include "harness/base/files.h"
 #include "harness/models/facts/presets.h"
+#include "harness/models/layers/make_network.h"
 #include "harness/models/model.h"
 #include "harness/models/weights/batch_norm_folding.h"
 #include "tests/models/compare.h"
@@ -42,7 +43,7 @@ Shape narrow(std::int64_t side) {
 }
 
 Network with_weights(const Shape& shape, const NamedTensors& weights) {
-  auto network = make_efficientnet_lite(shape, kDouble, {}).value();
+  auto network = make_network(graph_of(shape).value(), kDouble).value();
   const auto loaded = load_weights(network, weights);
   EXPECT_TRUE(loaded) << loaded.error().message;
   network.set_head("classifier");

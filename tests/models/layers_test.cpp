@@ -6,16 +6,18 @@
 #include <gtest/gtest.h>
 #include <torch/types.h>
 
+#include "harness/models/graph/builder.h"
 #include "harness/models/layers/activation.h"
 #include "harness/models/layers/attention.h"
 #include "harness/models/layers/bare.h"
 #include "harness/models/layers/conv1d.h"
 #include "harness/models/layers/conv2d.h"
 #include "harness/models/layers/embedding.h"
+#include "harness/models/layers/linear.h"
+#include "harness/models/layers/make_network.h"
 #include "harness/models/layers/normalisation.h"
 #include "harness/models/layers/shape.h"
 #include "harness/models/layers/standardised_conv2d.h"
-#include "harness/models/networks/builder.h"
 #include "tests/models/compare.h"
 
 namespace hyfreedp::models {
@@ -413,11 +415,12 @@ TEST(LayerRules, GatedUnitAndTanhGelu) {
 
 TEST(LayerRules, AdapterBesideAFrozenLayer) {
   at::manual_seed(7);
-  Builder builder(Lora{.rank = 2, .alpha = 3, .targets = {"proj"}});
-  const int first = builder.linear("block.fc", {4, 4}, Network::kInput);
+  graph::Builder builder(Lora{.rank = 2, .alpha = 3, .targets = {"proj"}});
+  const int first = builder.linear("block.fc", {4, 4}, graph::kInput);
   builder.linear("block.proj", {4, 3}, first);
-  auto network =
-      builder.build(kDouble, [](const std::string& name) { return name.find("lora_") != std::string::npos; });
+  auto network = make_network(builder.finish().value(), kDouble, [](const std::string& name) {
+    return name.find("lora_") != std::string::npos;
+  });
   ASSERT_TRUE(network.has_value());
   EXPECT_EQ(network->dimension(), 2 * 4 + 3 * 2);
   network->parameters().copy_(at::randn({network->dimension()}, kDouble));
@@ -426,11 +429,11 @@ TEST(LayerRules, AdapterBesideAFrozenLayer) {
 }
 
 TEST(LayerRules, AnAdapterWithNothingToAdaptIsAnError) {
-  Builder builder(Lora{.targets = {"absent"}});
-  builder.linear("fc", {2, 2}, Network::kInput);
-  const auto network = builder.build(kDouble, {});
-  ASSERT_FALSE(network.has_value());
-  EXPECT_NE(network.error().message.find("absent"), std::string::npos);
+  graph::Builder builder(Lora{.targets = {"absent"}});
+  builder.linear("fc", {2, 2}, graph::kInput);
+  const auto graph = builder.finish();
+  ASSERT_FALSE(graph.has_value());
+  EXPECT_NE(graph.error().message.find("absent"), std::string::npos);
 }
 
 TEST(LayerRules, FrozenLayersBelowCostNoBackwardPass) {

@@ -1,5 +1,5 @@
 // Adapters' scale, which no shape shows: a wrong one trains another model.
-#include "harness/models/facts/lora.h"
+#include "harness/models/graph/lora.h"
 
 #include <gtest/gtest.h>
 

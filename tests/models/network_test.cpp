@@ -1,4 +1,4 @@
-#include "harness/models/networks/network.h"
+#include "harness/models/layers/network.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include "harness/models/facts/presets.h"
 #include "harness/models/facts/weights_source.h"
 #include "harness/models/model.h"
-#include "harness/models/networks/vit.h"
+#include "harness/models/weights/resized_positions.h"
 #include "harness/models/weights/weights.h"
 #include "tests/models/compare.h"
 

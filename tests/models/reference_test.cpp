@@ -15,12 +15,11 @@
 #include "harness/models/layers/embedding.h"
 #include "harness/models/layers/linear.h"
 #include "harness/models/layers/loss.h"
+#include "harness/models/layers/make_network.h"
 #include "harness/models/layers/normalisation.h"
 #include "harness/models/layers/shape.h"
-#include "harness/models/networks/builder.h"
 #include "harness/models/networks/gpt2.h"
 #include "harness/models/networks/llama.h"
-#include "harness/models/networks/network.h"
 #include "harness/models/networks/vit.h"
 #include "harness/models/weights/safetensors.h"
 #include "tests/models/compare.h"
@@ -184,14 +183,15 @@ Network build(const Case& reference, const torch::TensorOptions& options, bool a
                         ? std::string(config.at("architectures").at(0).as_string())
                         : string_or(config, "model", "vit");
   auto network = [&]() -> Result<Network> {
-    if (kind == "GPT2LMHeadModel")
-      return make_gpt2(Gpt2Shape::from_json(config, "config").value(), lora, options, trainable);
-    if (kind == "LlamaForCausalLM")
-      return make_llama(LlamaShape::from_json(config, "config").value(), lora, options, trainable);
+    const auto made = [&](const auto& shape) {
+      return make_network(graph_of(shape, lora).value(), options, trainable);
+    };
+    if (kind == "GPT2LMHeadModel") return made(Gpt2Shape::from_json(config, "config").value());
+    if (kind == "LlamaForCausalLM") return made(LlamaShape::from_json(config, "config").value());
     if (kind == "vit") {
       const bool beit = string_or(config, "architecture", "").starts_with("beit");
       const auto family = beit ? VitShape::Family::beit : VitShape::Family::vit;
-      return make_vit(VitShape::from_json(config, "config", family).value(), lora, options, trainable);
+      return made(VitShape::from_json(config, "config", family).value());
     }
     if (kind.starts_with("embed_")) return build_embedding(config, options, trainable);
     return build_list(config, options, trainable);

@@ -100,6 +100,33 @@ TEST(RegisteredModel, MatchesItsPublicParameterCount) {
   }
 }
 
+// What is known of a network before it is built is read from its graph.
+TEST(RegisteredModel, HasTheTensorsAndSizesOfItsGraph) {
+  for (const auto& example : examples()) {
+    SCOPED_TRACE(example.name);
+    const auto network = example.make().value();
+    const auto plan = blueprint(example.name, example.resolved(), example.input).value();
+    ASSERT_EQ(network.layout().size(), plan.parameters.size());
+    for (std::size_t p = 0; p < plan.parameters.size(); ++p) {
+      EXPECT_EQ(network.layout()[p].name, plan.parameters[p].name);
+      EXPECT_EQ(network.layout()[p].shape, plan.parameters[p].shape) << plan.parameters[p].name;
+    }
+    const auto features = example.features(1);
+    const auto sizes = graph::sizes_of(plan.graph, example.input);
+    EXPECT_EQ(network.forward(features).squeeze(0).sizes().vec(), sizes.back());
+    // A layer is found by its name: of each the values before it are computed.
+    auto at_each = network;
+    for (std::size_t at = 0; at < sizes.size(); ++at) {
+      const auto& place = plan.graph.places[at];
+      if (place.name.empty() || place.again >= 0 || place.inputs.front() < 0) continue;
+      at_each.set_head(place.name);
+      EXPECT_EQ(at_each.features(features).squeeze(0).sizes().vec(),
+                sizes[static_cast<std::size_t>(place.inputs.front())])
+          << place.name;
+    }
+  }
+}
+
 TEST(RegisteredModel, GradientsAreThoseOfAutograd) {
   for (const auto& example : examples()) {
     SCOPED_TRACE(example.name);
@@ -176,7 +203,7 @@ TEST(RegisteredModel, FeaturesAreWhatTheHeadReads) {
     stir(network);
     const auto input = example.features(3);
     const auto width = feature_width(example.name, example.resolved(), example.input);
-    const auto head = blueprint(example.name, example.resolved(), example.input).value().head;
+    const auto head = blueprint(example.name, example.resolved(), example.input).value().graph.head;
     ASSERT_EQ(network.has_head(), width.has_value());
     ASSERT_EQ(network.has_head(), !head.empty());
     if (!width) {
@@ -345,7 +372,7 @@ TEST(RegisteredModel, HeadsBeginAtZeroOrDrawn) {
     ++offered;
     auto example = Example(facts);
     const auto zero = example.make().value();
-    const auto head = blueprint(facts.name, example.resolved(), example.input).value().head + "weight";
+    const auto head = blueprint(facts.name, example.resolved(), example.input).value().graph.head + "weight";
     EXPECT_EQ(zero.tensor(head).abs().max().item<double>(), 0);
     example.options[name] = "he";
     const auto drawn = example.make().value();

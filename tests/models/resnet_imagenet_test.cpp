@@ -8,6 +8,7 @@
 #include "harness/models/facts/model_config.h"
 #include "harness/models/facts/presets.h"
 #include "harness/models/layers/loss.h"
+#include "harness/models/layers/make_network.h"
 #include "harness/models/model.h"
 #include "harness/models/weights/batch_norm_folding.h"
 #include "tests/models/compare.h"
@@ -48,7 +49,7 @@ Shape narrow(const std::string& kind, std::int64_t side) {
 }
 
 Network folded_network(const Shape& shape, const NamedTensors& file) {
-  auto network = make_resnet_imagenet(shape, kDouble, {}).value();
+  auto network = make_network(graph_of(shape).value(), kDouble).value();
   const auto folded = fold_batch_norms(normed(shape), file, true);
   EXPECT_TRUE(folded) << folded.error().message;
   const auto loaded = load_weights(network, *folded);

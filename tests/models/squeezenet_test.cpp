@@ -8,6 +8,7 @@
 #include "harness/models/facts/model_config.h"
 #include "harness/models/facts/presets.h"
 #include "harness/models/layers/loss.h"
+#include "harness/models/layers/make_network.h"
 #include "harness/models/model.h"
 #include "harness/models/weights/squeezenet_weights.h"
 #include "tests/models/compare.h"
@@ -47,7 +48,7 @@ Shape narrow(std::int64_t side, Shape::Head head = Shape::Head::convolution) {
 NamedTensors published_form() { return read_weights(fixture("")).value(); }
 
 Network with_weights(const Shape& shape, const NamedTensors& weights, const LoadRules& rules = {}) {
-  auto network = make_squeezenet(shape, kDouble, {}).value();
+  auto network = make_network(graph_of(shape).value(), kDouble).value();
   const auto loaded = load_weights(network, weights, rules);
   EXPECT_TRUE(loaded) << loaded.error().message;
   return network;
@@ -81,7 +82,7 @@ TEST(SqueezeNet, GivesTheReferencesLogitsAndFeatures) {
 }
 
 TEST(SqueezeNet, NamesAreTorchvisions) {
-  const auto network = make_squeezenet(narrow(32), kDouble, {}).value();
+  const auto network = make_network(graph_of(narrow(32)).value(), kDouble).value();
   json::array names;
   for (const auto& slice : network.layout()) names.push_back(json::value(slice.name));
   EXPECT_EQ(names, expected("names").as_array());
@@ -133,7 +134,7 @@ TEST(SqueezeNet, EachSideHasThePlacesThatItsShapeSays) {
   for (std::int64_t side = Shape::kLeastSide; side <= 70; ++side) {
     auto shape = narrow(side);
     const auto places = shape.list_modules().back().side;
-    auto network = make_squeezenet(shape, kDouble, {}).value();
+    auto network = make_network(graph_of(shape).value(), kDouble).value();
     network.tensor("classifier.1.bias").fill_(1);
     EXPECT_EQ(network.forward(reference_images(side)).sizes(), (std::vector<std::int64_t>{2, 3}));
     shape.head = Shape::Head::mean_then_linear;
@@ -157,7 +158,8 @@ TEST(SqueezeNet, GradientsWithAConvolutionAsHeadAreAutograds) {
     SCOPED_TRACE(trains);
     const auto chosen = [&](const std::string& name) { return name.find(trains) != std::string::npos; };
     const auto made = [&](bool with_gradient) {
-      auto network = make_squeezenet(shape, kDouble.requires_grad(with_gradient), chosen).value();
+      auto network =
+          make_network(graph_of(shape).value(), kDouble.requires_grad(with_gradient), chosen).value();
       const torch::NoGradGuard no_gradients;
       EXPECT_TRUE(load_weights(network, weights));
       return network;

@@ -9,6 +9,8 @@
 #include "harness/base/safetensors_file.h"
 #include "harness/models/facts/weights_source.h"
 #include "harness/models/files/state_dict.h"
+#include "harness/models/layers/linear.h"
+#include "harness/models/layers/make_network.h"
 #include "harness/models/networks/gpt2.h"
 #include "harness/models/weights/safetensors.h"
 #include "harness/models/weights/tensor_types.h"
@@ -202,7 +204,7 @@ TEST_F(Weights, AnAdapterComesBackAsItWasWritten) {
   }();
   const Lora lora{.rank = 2, .alpha = 6, .targets = {"c_attn"}};
   const auto trains = [](const std::string& name) { return name.find(".lora_") != std::string::npos; };
-  auto network = make_gpt2(shape, lora, torch::kFloat32, trains).value();
+  auto network = make_network(graph_of(shape, lora).value(), torch::kFloat32, trains).value();
   at::manual_seed(2);
   network.parameters().copy_(at::randn({network.dimension()}));
   ASSERT_TRUE(write_adapter(network, lora, file("adapter")));
@@ -210,7 +212,7 @@ TEST_F(Weights, AnAdapterComesBackAsItWasWritten) {
   ASSERT_TRUE(config) << config.error().message;
   EXPECT_EQ(config->rank, 2);
   EXPECT_EQ(config->scale(), 3);
-  auto other = make_gpt2(shape, *config, torch::kFloat32, trains).value();
+  auto other = make_network(graph_of(shape, *config).value(), torch::kFloat32, trains).value();
   const auto loaded = load_adapter(other, file("adapter"));
   ASSERT_TRUE(loaded) << loaded.error().message;
   EXPECT_TRUE(at::equal(other.parameters(), network.parameters()));

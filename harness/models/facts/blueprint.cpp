@@ -4,11 +4,9 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <functional>
-#include <numeric>
 #include <regex>
 
 #include "harness/models/facts/facts.h"
-#include "harness/models/facts/parameter_lists.h"
 #include "harness/models/facts/presets.h"
 
 namespace hyfreedp::models {
@@ -37,11 +35,11 @@ Result<Chosen> by_pattern(const std::string& pattern) {
 }
 
 Result<Chosen> chosen_by(const Blueprint& plan, const std::string& part) {
-  const auto head = [prefix = plan.head](const std::string& name) {
+  const auto head = [prefix = plan.graph.head](const std::string& name) {
     return !prefix.empty() && name.starts_with(prefix);
   };
   const bool wants_head = part == "head" || part.ends_with("-head");
-  if (wants_head && plan.head.empty()) {
+  if (wants_head && plan.graph.head.empty()) {
     return error(fmt::format(
         "trainable: {} needs a head, but the output projection is tied to the token embedding.", part));
   }
@@ -52,11 +50,12 @@ Result<Chosen> chosen_by(const Blueprint& plan, const std::string& part) {
   if (part == "lora") return Chosen(is_adapter);
   if (part == "lora-head") return Chosen([head](const auto& name) { return is_adapter(name) || head(name); });
   HYFREEDP_CHECK(part == "last-block" || part == "first-last-block", "an unknown part to train");
-  if (plan.blocks.empty()) return error(fmt::format("trainable: {} needs a network with blocks.", part));
+  if (plan.graph.blocks.empty())
+    return error(fmt::format("trainable: {} needs a network with blocks.", part));
   std::vector<std::string> names;
-  for (auto at = begin_of(plan, plan.blocks.back()); at < plan.parameters.size(); ++at)
+  for (auto at = begin_of(plan, plan.graph.blocks.back()); at < plan.parameters.size(); ++at)
     names.push_back(plan.parameters[at].name);
-  const auto first = part == "first-last-block" ? plan.blocks.front() : std::string();
+  const auto first = part == "first-last-block" ? plan.graph.blocks.front() : std::string();
   return Chosen([names, first](const std::string& name) {
     return (!first.empty() && name.starts_with(first)) ||
            std::find(names.begin(), names.end(), name) != names.end();
@@ -85,16 +84,12 @@ Result<void> choose_trainable(Blueprint& plan, const json::object& options) {
 void set_initial(Blueprint& plan, const json::object& options) {
   if (string_or(options, "init", "zero") != "he" && string_or(options, "last_layer", "zero") != "he") return;
   for (auto& parameter : plan.parameters) {
-    if (parameter.name != plan.head + "weight") continue;
+    if (parameter.name != plan.graph.head + "weight") continue;
     parameter.initial = {Initial::Kind::normal, std::sqrt(2.0 / static_cast<double>(parameter.shape.at(1)))};
   }
 }
 
 }  // namespace
-
-std::int64_t ParameterShape::size() const {
-  return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
-}
 
 bool Blueprint::trains(const std::string& name) const {
   for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -120,7 +115,10 @@ Result<Blueprint> blueprint(const std::string& name, const json::object& options
   auto lora = lora_of(name, options);
   if (!lora) return lora.error();
   plan.lora = std::move(*lora);
-  if (auto listed = list_parameters(plan); !listed) return listed.error();
+  auto graph = std::visit([&](const auto& one) { return graph_of(one, plan.lora); }, plan.shape);
+  if (!graph) return graph.error();
+  plan.graph = std::move(*graph);
+  plan.parameters = graph::parameters_of(plan.graph);
   set_initial(plan, options);
   if (auto chosen = choose_trainable(plan, options); !chosen)
     return in_context("model " + name, chosen.error());

@@ -419,9 +419,7 @@ Result<std::int64_t> weight_uses(const std::string& name, const json::object& op
                                  const ModelInput& input) {
   const auto plan = blueprint(name, options, input);
   if (!plan) return plan.error();
-  std::int64_t uses = 0;
-  for (const auto& parameter : plan->parameters) uses += parameter.size() * parameter.places;
-  return uses;
+  return graph::weight_uses(plan->graph, input);
 }
 
 Result<std::int64_t> feature_width(const std::string& name, const json::object& options,
@@ -429,7 +427,7 @@ Result<std::int64_t> feature_width(const std::string& name, const json::object& 
   const auto plan = blueprint(name, options, input);
   if (!plan) return plan.error();
   for (const auto& parameter : plan->parameters) {
-    if (plan->head.empty() || parameter.name != plan->head + "weight") continue;
+    if (plan->graph.head.empty() || parameter.name != plan->graph.head + "weight") continue;
     if (parameter.shape.size() == 2) return parameter.shape.at(1);
     return error("model " + name +
                  ": the head of its weights file is a convolution, which reads places and no features. Leave "

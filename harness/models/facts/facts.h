@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "harness/base/options.h"
-#include "harness/models/facts/model_input.h"
+#include "harness/models/graph/model_input.h"
 
 namespace hyfreedp::models {
 

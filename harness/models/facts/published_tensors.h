@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "harness/models/facts/efficientnet_lite_shape.h"
 #include "harness/models/facts/misfits.h"
-#include "harness/models/facts/resnet_imagenet_shape.h"
-#include "harness/models/facts/squeezenet_shape.h"
+#include "harness/models/networks/efficientnet_lite.h"
+#include "harness/models/networks/resnet_imagenet.h"
+#include "harness/models/networks/squeezenet.h"
 
 namespace hyfreedp::models {
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace hyfreedp::models {
 namespace {
@@ -129,7 +130,18 @@ std::string layer_of(const std::string& parameter) { return parameter.substr(0, 
 class Layers {
  public:
   Layers(const Blueprint& plan, const ModelInput& input)
-      : plan_(plan), family_(family_of(plan.shape, input)), last_(static_cast<double>(input.features)) {}
+      : plan_(plan), family_(family_of(plan.shape, input)), last_(static_cast<double>(input.features)) {
+    const auto sizes = graph::sizes_of(plan.graph, input);
+    for (std::size_t at = 0; at < sizes.size(); ++at) {
+      const auto& place = plan.graph.places[at];
+      const bool of_image = std::holds_alternative<graph::Convolution>(place.layer);
+      if (!of_image && !(std::holds_alternative<graph::Linear>(place.layer) && family_.reads_tokens))
+        continue;
+      for (const auto& name : graph::parameter_names(place))
+        places_of_[name] = graph::count_of(sizes[at]) / (of_image ? sizes[at].front() : sizes[at].back());
+    }
+    if (std::holds_alternative<VitShape>(plan.shape)) places_of_.clear();
+  }
 
   std::vector<LayerNumbers> list() {
     for (std::size_t i = 0; i < plan_.parameters.size(); ++i) add(plan_.parameters[i], plan_.trainable[i]);
@@ -138,7 +150,7 @@ class Layers {
   }
 
  private:
-  void add(const ParameterShape& parameter, bool trains) {
+  void add(const Parameter& parameter, bool trains) {
     const auto size = static_cast<double>(parameter.size());
     const auto name = layer_of(parameter.name);
     // BEiT's biases of queries and of values are one layer.
@@ -194,9 +206,9 @@ class Layers {
                        .trains_weight = trains});
   }
 
-  void describe_convolution(const ParameterShape& parameter, LayerNumbers& layer) {
+  void describe_convolution(const Parameter& parameter, LayerNumbers& layer) {
     const auto number = [&](std::size_t at) { return static_cast<double>(parameter.shape[at]); };
-    const auto places = static_cast<double>(parameter.places);
+    const auto places = static_cast<double>(places_at(parameter));
     layer.kind = Kind::convolution;
     layer.standardised = family_.wide;
     layer.places = places_ = places;
@@ -223,15 +235,15 @@ class Layers {
     if (family_.pads && strided) layer.beside += 1.3 * layer.inputs;
   }
 
-  void describe_matrix(const ParameterShape& parameter, LayerNumbers& layer) const {
+  void describe_matrix(const Parameter& parameter, LayerNumbers& layer) const {
     auto outputs = static_cast<double>(parameter.shape[0]), inputs = static_cast<double>(parameter.shape[1]);
     if (name_.ends_with("c_attn") || name_.ends_with("c_proj") || name_.ends_with("c_fc")) {
       std::swap(inputs, outputs);
     }
     const bool table = name_.ends_with("wte") || name_.ends_with("wpe") || name_.ends_with("embed_tokens");
-    const auto tokens = parameter.places > 1 ? static_cast<double>(parameter.places) : family_.tokens;
+    const auto tokens = places_at(parameter) > 1 ? static_cast<double>(places_at(parameter)) : family_.tokens;
     const bool vectors =
-        tokens == 0 || (std::holds_alternative<VitShape>(plan_.shape) && plan_.head == name_ + ".");
+        tokens == 0 || (std::holds_alternative<VitShape>(plan_.shape) && plan_.graph.head == name_ + ".");
     layer.kind = table ? Kind::table : vectors ? Kind::vectors : Kind::positions;
     layer.places = vectors ? 1 : tokens;
     layer.outputs = layer.places * (table ? inputs : outputs);
@@ -255,8 +267,14 @@ class Layers {
                        .trains_weight = trains});
   }
 
+  std::int64_t places_at(const Parameter& parameter) const {
+    const auto found = places_of_.find(parameter.name);
+    return found == places_of_.end() ? 1 : found->second;
+  }
+
   const Blueprint& plan_;
   Family family_;
+  std::map<std::string, std::int64_t> places_of_;
   double last_;        // numbers that the layer before gives
   double places_ = 0;  // of the last convolution
   std::string name_;

@@ -1,5 +1,5 @@
 // How many numbers a network holds while it computes, counted from its blueprint, without LibTorch:
-// an upper bound of what harness/models/networks/network.h keeps, which
+// an upper bound of what harness/models/layers/network.h keeps, which
 // tests/training/memory_test.cpp holds to the memory of real steps of every registered model.
 //
 // A private step keeps, of each layer from the lowest that trains upwards, what its gradients read:

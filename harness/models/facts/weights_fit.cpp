@@ -142,7 +142,7 @@ Result<void> check_base(const Blueprint& plan, const json::object& options, cons
     const bool differ = !both.empty() && !are_equal(stored->at(both[0]), stored->at(both[1]));
     return differ ? Result<void>(in_context(folder, differ_though_tied(both))) : Result<void>();
   }
-  const bool lacks_projection = plan.head == "lm_head." && !file.contains(kOutputProjection);
+  const bool lacks_projection = plan.graph.head == "lm_head." && !file.contains(kOutputProjection);
   return in_context(folder,
                     lacks_projection
                         ? error(matched.error().message +
@@ -247,7 +247,7 @@ LoadRules rules_of(const Blueprint& plan, bool new_head) {
     return is_stored_mask(entry) || (joined && is_last_norm(entry));
   };
   rules.may_be_absent = is_adapter;
-  if (new_head) rules.new_head = plan.head;
+  if (new_head) rules.new_head = plan.graph.head;
   return rules;
 }
 
@@ -302,24 +302,25 @@ std::string fit_note(const Blueprint& plan, const json::object& options) {
   return fmt::format(
       "The weights '{}' are of {} classes and the dataset has {}: the last layer, {}, is drawn anew.", name,
       json::serialize(config->at("classes")), classes_of(plan.shape),
-      plan.head.substr(0, plan.head.size() - 1));
+      plan.graph.head.substr(0, plan.graph.head.size() - 1));
 }
 
 std::string frozen_head_note(const Blueprint& plan, const json::object& options) {
   const auto name = string_or(options, "weights", "");
   const auto folder = name.empty() ? Result<std::string>(error("none")) : locate_weights(name);
   const auto config = folder ? weights_config(*folder) : Result<json::object>(folder.error());
-  if (!config || plan.head.empty() || !draws_new_head(plan, options, *config)) return {};
+  if (!config || plan.graph.head.empty() || !draws_new_head(plan, options, *config)) return {};
   for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
     const auto& parameter = plan.parameters[i].name;
     // A bias alone makes no classifier of drawn weights.
-    if (plan.trainable[i] && parameter.starts_with(plan.head) && parameter.ends_with("weight")) return {};
+    if (plan.trainable[i] && parameter.starts_with(plan.graph.head) && parameter.ends_with("weight"))
+      return {};
   }
   const auto trainable = string_or(options, "trainable", "full");
   const bool has_other = trainable == "lora" || trainable == "bitfit";
   return fmt::format(
       "The last layer, {}, is drawn anew, and 'trainable: {}' does not train its weight.{}",
-      plan.head.substr(0, plan.head.size() - 1), trainable,
+      plan.graph.head.substr(0, plan.graph.head.size() - 1), trainable,
       has_other ? fmt::format(" Use 'trainable: {}-head', or 'head: file' for the weights' own.", trainable)
                 : std::string());
 }

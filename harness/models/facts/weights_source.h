@@ -10,7 +10,7 @@
 #pragma once
 
 #include "harness/base/json.h"
-#include "harness/models/facts/lora.h"
+#include "harness/models/graph/lora.h"
 
 namespace hyfreedp::models {
 

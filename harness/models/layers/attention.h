@@ -21,35 +21,10 @@
 // gradients are formed: the gradient of a sample's scores [H, T, T], added up by distance.
 #pragma once
 
-#include <optional>
-
+#include "harness/models/graph/layers.h"
 #include "harness/models/layers/layer.h"
 
 namespace hyfreedp::models {
-
-// Rotation frequencies [head_dim / 2]; see llama.h for their scaling.
-struct Rotary {
-  std::vector<double> frequencies;
-  double scale = 1;  // factor of the rotated vectors
-};
-
-// Rotation i of a half turns by place * trained_side / side * 10000^(-i / (head_width / 4)).
-struct GridRotation {
-  std::int64_t side = 1;          // patches a side
-  std::int64_t trained_side = 1;  // the same of the images that the network was first trained on
-};
-
-struct AttentionShape {
-  std::int64_t heads = 1;
-  std::int64_t kv_heads = 1;
-  std::int64_t head_width = 1;
-  bool packed = true;  // true: one input qkv
-  bool causal = false;
-  bool masked = false;  // true: the last input is a mask
-  std::optional<Rotary> rotary = {};
-  std::optional<GridRotation> grid = {};
-  std::int64_t side = 0;  // 0: no bias
-};
 
 // The angles of the rotations, [1 + side^2, head_width / 2] float64; the class token's are 0.
 torch::Tensor grid_angles(const GridRotation& grid, std::int64_t head_width);

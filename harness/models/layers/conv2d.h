@@ -15,22 +15,10 @@
 // Elsewhere dW_i is formed by ATen's unfold and products, and kept.
 #pragma once
 
-#include <array>
-
+#include "harness/models/graph/layers.h"
 #include "harness/models/layers/layer.h"
 
 namespace hyfreedp::models {
-
-struct Conv2dShape {
-  std::int64_t inputs = 1;
-  std::int64_t outputs = 1;
-  std::array<std::int64_t, 2> kernel{1, 1};
-  std::array<std::int64_t, 2> stride{1, 1};
-  std::array<std::int64_t, 2> padding{0, 0};
-  std::array<std::int64_t, 2> dilation{1, 1};
-  std::int64_t groups = 1;
-  bool with_bias = true;
-};
 
 class Conv2d : public Layer {
  public:

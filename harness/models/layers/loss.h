@@ -14,7 +14,7 @@
 
 #include <torch/types.h>
 
-#include "harness/models/facts/model_input.h"
+#include "harness/models/graph/model_input.h"
 
 namespace hyfreedp::models {
 

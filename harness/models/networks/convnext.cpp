@@ -1,33 +1,57 @@
 #include "harness/models/networks/convnext.h"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <vector>
 
-#include "harness/models/layers/activation.h"
-#include "harness/models/layers/bare.h"
-#include "harness/models/layers/conv2d.h"
-#include "harness/models/layers/normalisation.h"
-#include "harness/models/layers/shape.h"
+#include "harness/base/text.h"
+#include "harness/models/files/config_keys.h"
+#include "harness/models/files/size_lists.h"
 
 namespace hyfreedp::models {
 namespace {
 
-constexpr double kConvnextNormEps = 1e-6;
+using Shape = ConvnextShape;
+using Sizes = std::array<std::int64_t, Shape::kStages>;
+
+struct Size {
+  const char* name;  // here and in a config.json
+  Sizes widths;
+  Sizes blocks;
+};
+constexpr Size kSizes[] = {{"convnext_tiny", {96, 192, 384, 768}, {3, 3, 9, 3}},
+                           {"convnext_small", {96, 192, 384, 768}, {3, 3, 27, 3}},
+                           {"convnext_base", {128, 256, 512, 1024}, {3, 3, 27, 3}},
+                           {"convnext_large", {192, 384, 768, 1536}, {3, 3, 27, 3}},
+                           {"convnext_xlarge", {256, 512, 1024, 2048}, {3, 3, 27, 3}}};
+
+constexpr std::int64_t kMostChannels = 65536;
+constexpr std::int64_t kMostBlocks = 1000;
+
+Result<void> set_sizes(Sizes& sizes, const json::array& numbers, std::int64_t most, const std::string& what) {
+  const auto read = sizes_from(numbers, Shape::kStages, most, what);
+  if (!read) return read.error();
+  std::copy_n(read->begin(), Shape::kStages, sizes.begin());
+  return {};
+}
+
+constexpr double kNormEps = 1e-6;
+constexpr double kLayerScale = 1e-6;
+constexpr Initial kTruncated{Initial::Kind::truncated, 0.02};
 
 class ConvnextParts {
  public:
-  explicit ConvnextParts(Builder& builder) : builder_(builder) {}
+  explicit ConvnextParts(graph::Builder& net) : net_(net) {}
 
   int norm(const std::string& name, std::int64_t width, int from) {
-    return builder_.add(name, std::make_shared<LayerNorm>(width, kConvnextNormEps), {from});
+    return net_.add(name, graph::LayerNorm{width, kNormEps}, {from});
   }
   // A convolution of an image, whose result is tokens.
   int convolution(const std::string& name, const Conv2dShape& shape, int from) {
-    from = builder_.add(name, std::make_shared<Conv2d>(shape), {from});
-    return builder_.add("", std::make_shared<PlacesToTokens>(), {from});
+    net_.add(name, graph::Convolution{shape, kTruncated}, {from});
+    return net_.add("", graph::PlacesToTokens{});
   }
-  int as_image(std::int64_t side, int from) {
-    return builder_.add("", std::make_shared<TokensToPlaces>(side), {from});
-  }
+  int as_image(std::int64_t side, int from) { return net_.add("", graph::TokensToPlaces{side}, {from}); }
   // Convolutions whose windows lie side by side.
   int patches(const std::string& name, std::int64_t inputs, std::int64_t outputs, std::int64_t kernel,
               int from) {
@@ -35,8 +59,12 @@ class ConvnextParts {
         name, {.inputs = inputs, .outputs = outputs, .kernel = {kernel, kernel}, .stride = {kernel, kernel}},
         from);
   }
+  int linear(const std::string& name, std::int64_t inputs, std::int64_t outputs, int from) {
+    return net_.linear(name, {.inputs = inputs, .outputs = outputs, .weight = kTruncated}, from);
+  }
   int block(const std::string& name, std::int64_t width, std::int64_t side, int from) {
-    constexpr auto kKernel = ConvnextShape::kBlockKernel;
+    constexpr auto kKernel = Shape::kBlockKernel;
+    net_.block(name);
     int x = convolution(name + ".conv_dw",
                         {.inputs = width,
                          .outputs = width,
@@ -44,27 +72,74 @@ class ConvnextParts {
                          .padding = {kKernel / 2, kKernel / 2},
                          .groups = width},
                         as_image(side, from));
-    const auto hidden = ConvnextShape::kWidening * width;
-    x = builder_.linear(name + ".mlp.fc1", {width, hidden}, norm(name + ".norm", width, x));
-    x = builder_.add(name + ".mlp.act", std::make_shared<Gelu>(Gelu::Form::exact), {x});
-    x = builder_.linear(name + ".mlp.fc2", {hidden, width}, x);
-    x = builder_.add("", std::make_shared<BareScale>(name + ".gamma", width), {x});
-    return builder_.add(name + ".add", std::make_shared<Add>(), {from, x});
+    const auto hidden = Shape::kWidening * width;
+    x = linear(name + ".mlp.fc1", width, hidden, norm(name + ".norm", width, x));
+    x = net_.add(name + ".mlp.act", graph::Activation{graph::Activation::Kind::gelu}, {x});
+    x = linear(name + ".mlp.fc2", hidden, width, x);
+    x = net_.add("", graph::Scale{name + ".gamma", width, {Initial::Kind::constant, kLayerScale}}, {x});
+    return net_.add(name + ".add", graph::Add{}, {from, x});
   }
 
  private:
-  Builder& builder_;
+  graph::Builder& net_;
 };
 
 }  // namespace
 
-Result<Network> make_convnext(const ConvnextShape& shape, const std::optional<Lora>& lora,
-                              const torch::TensorOptions& options, const Network::Trainable& trainable) {
-  using Shape = ConvnextShape;
-  Builder builder(lora);
-  ConvnextParts parts(builder);
-  int x = builder.add("image", std::make_shared<Unflatten>(
-                                   std::vector<std::int64_t>{Shape::kChannels, shape.side, shape.side}));
+std::int64_t Shape::stage_side(std::size_t stage) const {
+  auto places = side / kStemKernel;
+  for (std::size_t s = 0; s < stage; ++s) places /= kDownsampleKernel;
+  return places;
+}
+
+Result<Shape> Shape::named(const std::string& name, const std::string& where) {
+  std::vector<std::string> names;
+  for (const auto& size : kSizes) {
+    // What follows a point says how the weights were trained.
+    if (name.substr(0, name.find('.')) == size.name) {
+      Shape shape;
+      shape.widths = size.widths;
+      shape.blocks = size.blocks;
+      return shape;
+    }
+    names.emplace_back(size.name);
+  }
+  return error(fmt::format("{}: architecture '{}' is no ConvNeXt that is known here.{} Sizes: {}.", where,
+                           name, did_you_mean(name, names), join(names, ", ")));
+}
+
+Result<void> Shape::set_widths(const json::array& numbers, const std::string& where) {
+  return set_sizes(widths, numbers, kMostChannels, where + ": 'widths' (of each stage)");
+}
+
+Result<void> Shape::set_blocks(const json::array& numbers, const std::string& where) {
+  return set_sizes(blocks, numbers, kMostBlocks, where + ": 'blocks' (of each stage)");
+}
+
+Result<Shape> Shape::from_json(const json::object& config, const std::string& where) {
+  const auto architecture = timm_architecture(config);
+  auto shape = named(architecture, where);
+  if (!shape) return shape;
+  if (auto known = check_keys(ConfigKeys::timm, config, where); !known) return known.error();
+  const auto args = timm_arguments(config);
+  const auto inside = where + ": model_args";
+  if (auto known = check_keys(ConfigKeys::convnext_arguments, args, inside); !known) return known.error();
+  const auto set = [&](const char* key, Sizes& sizes, std::int64_t most) -> Result<void> {
+    if (!args.contains(key)) return {};
+    const auto list = list_at(args, key, inside);
+    if (!list) return list.error();
+    return set_sizes(sizes, **list, most, fmt::format("{}: '{}'", inside, key));
+  };
+  if (auto done = set("dims", shape->widths, kMostChannels); !done) return done.error();
+  if (auto done = set("depths", shape->blocks, kMostBlocks); !done) return done.error();
+  shape->classes = int_or(args, "num_classes", int_or(config, "num_classes", shape->classes));
+  return shape;
+}
+
+Result<graph::Graph> graph_of(const ConvnextShape& shape, const std::optional<Lora>& lora) {
+  graph::Builder net(lora);
+  ConvnextParts parts(net);
+  int x = net.add("image", graph::Unflatten{{Shape::kChannels, shape.side, shape.side}});
   x = parts.patches("stem.0", Shape::kChannels, shape.widths[0], Shape::kStemKernel, x);
   x = parts.norm("stem.1", shape.widths[0], x);
   for (std::size_t s = 0; s < Shape::kStages; ++s) {
@@ -77,9 +152,10 @@ Result<Network> make_convnext(const ConvnextShape& shape, const std::optional<Lo
     for (std::int64_t b = 0; b < shape.blocks[s]; ++b)
       x = parts.block(fmt::format("{}.blocks.{}", stage, b), shape.widths[s], shape.stage_side(s), x);
   }
-  x = builder.add("pool", std::make_shared<MeanTokens>(0), {x});
-  builder.linear("head.fc", {shape.features(), shape.classes}, parts.norm("head.norm", shape.features(), x));
-  return builder.build(options, trainable);
+  x = net.add("pool", graph::MeanTokens{0}, {x});
+  parts.linear("head.fc", shape.features(), shape.classes, parts.norm("head.norm", shape.features(), x));
+  net.head("head.fc");
+  return net.finish();
 }
 
 }  // namespace hyfreedp::models

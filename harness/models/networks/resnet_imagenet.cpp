@@ -1,69 +1,251 @@
 #include "harness/models/networks/resnet_imagenet.h"
 
-#include "harness/models/layers/activation.h"
-#include "harness/models/layers/conv2d.h"
-#include "harness/models/layers/shape.h"
-#include "harness/models/networks/builder.h"
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+#include "harness/base/text.h"
+#include "harness/models/files/config_keys.h"
+#include "harness/models/files/size_lists.h"
 
 namespace hyfreedp::models {
 namespace {
 
+using Shape = ResnetImagenetShape;
+
+struct Size {
+  const char* name;  // here and in a config.json
+  Shape::Kind kind;
+  std::vector<std::int64_t> blocks;
+  bool for_cifar = false;
+};
+const Size kSizes[] = {{"resnet18", Shape::Kind::basic, {2, 2, 2, 2}},
+                       {"resnet34", Shape::Kind::basic, {3, 4, 6, 3}},
+                       {"resnet50", Shape::Kind::bottleneck, {3, 4, 6, 3}},
+                       {"resnet101", Shape::Kind::bottleneck, {3, 4, 23, 3}},
+                       {"resnet152", Shape::Kind::bottleneck, {3, 8, 36, 3}},
+                       {"resnet20", Shape::Kind::basic, {3, 3, 3}, true},
+                       {"resnet32", Shape::Kind::basic, {5, 5, 5}, true},
+                       {"resnet44", Shape::Kind::basic, {7, 7, 7}, true},
+                       {"resnet56", Shape::Kind::basic, {9, 9, 9}, true}};
+
+constexpr std::int64_t kMostChannels = 65536;
+constexpr std::int64_t kMostBlocks = 1000;
+
+std::vector<std::string> names_of_sizes() {
+  std::vector<std::string> names;
+  for (const auto& size : kSizes) names.emplace_back(size.name);
+  return names;
+}
+
+std::optional<Shape> find_size(const std::string& name) {
+  for (const auto& size : kSizes) {
+    if (name != size.name) continue;
+    Shape shape;
+    shape.kind = size.kind;
+    shape.blocks = size.blocks;
+    if (size.for_cifar) {
+      shape.for_cifar = true;
+      shape.classes = 100;
+      shape.stem = 16;
+      shape.widths = {16, 32, 64};
+    }
+    return shape;
+  }
+  return std::nullopt;
+}
+
 class ResnetBlocks {
  public:
-  explicit ResnetBlocks(Builder& builder) : builder_(builder) {}
+  explicit ResnetBlocks(graph::Builder& net) : net_(net) {}
 
-  int convolution(const ResnetImagenetShape::Convolution& one, int from) {
+  // `scale`: of the initial values.
+  int convolution(const Shape::Convolution& one, int from, double scale = 1) {
     const Conv2dShape shape{.inputs = one.inputs,
                             .outputs = one.outputs,
                             .kernel = {one.kernel, one.kernel},
                             .stride = {one.stride, one.stride},
                             .padding = {one.kernel / 2, one.kernel / 2}};
-    return builder_.add(one.name, std::make_shared<Conv2d>(shape), {from});
+    auto initial = he_normal(shape.reads());
+    initial.scale *= scale;
+    return net_.add(one.name, graph::Convolution{shape, initial}, {from});
   }
-  int relu(const std::string& name, int from) {
-    return builder_.add(name + ".act", std::make_shared<Relu>(), {from});
-  }
+  int relu(const std::string& name, int from) { return net_.add(name + ".act", graph::Activation{}, {from}); }
   // Its padding is zeros, where LibTorch's is minus infinity. After a ReLU both give the same
   // values, and the same gradients: a window that has no number above zero gives none back.
   int pool(int from) {
-    using Sides = std::array<std::int64_t, 2>;
-    constexpr auto kKernel = ResnetImagenetShape::kPoolKernel, kStride = ResnetImagenetShape::kPoolStride,
-                   kPadding = kKernel / 2;
-    from = builder_.add("maxpool.pad",
-                        std::make_shared<ZeroPad2d>(ZeroPad2d::Sides{kPadding, kPadding, kPadding, kPadding}),
-                        {from});
-    return builder_.add(
-        "maxpool", std::make_shared<MaxPool2d>(Sides{kKernel, kKernel}, Sides{kStride, kStride}), {from});
+    constexpr auto kPadding = Shape::kPoolKernel / 2;
+    net_.add("maxpool.pad", graph::ZeroPad{kPadding, kPadding}, {from});
+    return net_.add("maxpool", graph::MaxPool{Shape::kPoolKernel, Shape::kPoolStride});
   }
-  int block(const ResnetImagenetShape::Block& block, int from) {
+  // `last_scale`: of the last convolution.
+  int block(const Shape::Block& block, int from, double last_scale) {
+    net_.block(block.name);
     int x = from;
     for (const auto& one : block.convolutions) {
-      x = convolution(one, x);
-      if (&one != &block.convolutions.back()) x = relu(one.name, x);
+      const bool last = &one == &block.convolutions.back();
+      x = convolution(one, x, last ? last_scale : 1);
+      if (!last) x = relu(one.name, x);
     }
     if (block.shortcut) from = convolution(*block.shortcut, from);
-    return relu(block.name, builder_.add(block.name + ".add", std::make_shared<Add>(), {from, x}));
+    return relu(block.name, net_.add(block.name + ".add", graph::Add{}, {from, x}));
   }
 
  private:
-  Builder& builder_;
+  graph::Builder& net_;
 };
 
 }  // namespace
 
-Result<Network> make_resnet_imagenet(const ResnetImagenetShape& shape, const torch::TensorOptions& options,
-                                     const Network::Trainable& trainable) {
-  Builder builder;
-  ResnetBlocks parts(builder);
-  int x = builder.add("image", std::make_shared<Unflatten>(std::vector<std::int64_t>{
-                                   ResnetImagenetShape::kChannels, shape.side, shape.side}));
+Shape::Convolution Shape::stem_convolution() const {
+  return {.name = "conv1",
+          .norm = "bn1",
+          .side = side,
+          .inputs = kChannels,
+          .outputs = stem,
+          .kernel = for_cifar ? 3 : 7,
+          .stride = for_cifar ? 1 : 2};
+}
+
+std::int64_t Shape::stem_side() const {
+  const auto side_after = stem_convolution().side_after();
+  return for_cifar ? side_after : (side_after - 1) / kPoolStride + 1;
+}
+
+std::vector<Shape::Block> Shape::list_blocks() const {
+  std::vector<Block> list;
+  auto from = stem;
+  auto at = stem_side();
+  for (std::size_t stage = 0; stage < widths.size(); ++stage) {
+    const auto width = widths[stage], outputs = widened(width);
+    for (std::int64_t i = 0; i < blocks[stage]; ++i) {
+      const std::int64_t stride = stage > 0 && i == 0 ? 2 : 1;
+      Block block{.name = fmt::format("layer{}.{}", stage + 1, i), .convolutions = {}, .shortcut = {}};
+      const auto reads = from, reads_side = at;
+      const auto add = [&](std::int64_t to, std::int64_t kernel, std::int64_t step) {
+        const auto number = block.convolutions.size() + 1;
+        block.convolutions.push_back({.name = fmt::format("{}.conv{}", block.name, number),
+                                      .norm = fmt::format("{}.bn{}", block.name, number),
+                                      .side = at,
+                                      .inputs = from,
+                                      .outputs = to,
+                                      .kernel = kernel,
+                                      .stride = step});
+        from = to;
+        at = block.convolutions.back().side_after();
+      };
+      if (kind == Kind::bottleneck) {
+        add(width, 1, 1);
+        add(width, 3, stride);
+        add(outputs, 1, 1);
+      } else {
+        add(width, 3, stride);
+        add(outputs, 3, 1);
+      }
+      if (stride != 1 || reads != outputs) {
+        block.shortcut = Convolution{.name = block.name + ".downsample.0",
+                                     .norm = block.name + ".downsample.1",
+                                     .side = reads_side,
+                                     .inputs = reads,
+                                     .outputs = outputs,
+                                     .stride = stride};
+      }
+      list.push_back(std::move(block));
+    }
+  }
+  return list;
+}
+
+std::vector<Shape::Convolution> Shape::list_convolutions() const {
+  std::vector<Convolution> list{stem_convolution()};
+  for (auto& block : list_blocks()) {
+    std::ranges::move(block.convolutions, std::back_inserter(list));
+    if (block.shortcut) list.push_back(std::move(*block.shortcut));
+  }
+  return list;
+}
+
+Result<Shape> Shape::named(const std::string& name, const std::string& where) {
+  if (auto shape = find_size(name)) return *shape;
+  const auto names = names_of_sizes();
+  return error(fmt::format("{}: the size '{}' is not known.{} Sizes: {}.", where, name,
+                           did_you_mean(name, names), join(names, ", ")));
+}
+
+Result<void> Shape::set_widths(const json::array& numbers, const std::string& where) {
+  const auto read = sizes_from(numbers, widths.size() + 1, kMostChannels,
+                               where + ": 'widths' (of the stem and of each stage)");
+  if (!read) return read.error();
+  stem = read->front();
+  widths.assign(read->begin() + 1, read->end());
+  return {};
+}
+
+Result<void> Shape::set_blocks(const json::array& numbers, const std::string& where) {
+  const auto read = sizes_from(numbers, blocks.size(), kMostBlocks, where + ": 'blocks' (of each stage)");
+  if (!read) return read.error();
+  blocks = *read;
+  return {};
+}
+
+Result<void> Shape::set_kind(const std::string& name, const std::string& where) {
+  if (name != kBasic && name != kBottleneck) {
+    return error(fmt::format("{}: 'block' is '{}', where '{}' or '{}' is expected.", where, name, kBasic,
+                             kBottleneck));
+  }
+  kind = name == kBasic ? Kind::basic : Kind::bottleneck;
+  return {};
+}
+
+Result<Shape> Shape::from_json(const json::object& config, const std::string& where) {
+  if (is_kept(config, kOwnType)) {
+    if (auto known = check_keys(ConfigKeys::kept_resnet, config, where); !known) return known.error();
+    Shape shape;
+    if (bool_or(config, "for_cifar", false)) shape = *find_size("resnet20");
+    const auto widths = list_at(config, "widths", where);
+    if (!widths) return widths.error();
+    const auto blocks = list_at(config, "blocks", where);
+    if (!blocks) return blocks.error();
+    if (auto set = shape.set_widths(**widths, where); !set) return set.error();
+    if (auto set = shape.set_blocks(**blocks, where); !set) return set.error();
+    if (auto set = shape.set_kind(string_or(config, "block", ""), where); !set) return set.error();
+    shape.classes = int_or(config, "classes", shape.classes);
+    return shape;
+  }
+  const auto architecture = timm_architecture(config);
+  // What follows a point says how the weights were trained.
+  auto shape = find_size(architecture.substr(0, architecture.find('.')));
+  if (!shape) return unknown_architecture(where, architecture, "ResNet", names_of_sizes(), kOwnType);
+  if (auto known = check_keys(ConfigKeys::timm, config, where); !known) return known.error();
+  const auto args = timm_arguments(config);
+  const auto inside = where + ": model_args";
+  if (auto known = check_keys(ConfigKeys::resnet_arguments, args, inside); !known) return known.error();
+  for (const auto& [key, sizes, most] : {std::tuple{"channels", &shape->widths, kMostChannels},
+                                         std::tuple{"layers", &shape->blocks, kMostBlocks}}) {
+    if (!args.contains(key)) continue;
+    const auto list = list_at(args, key, inside);
+    if (!list) return list.error();
+    const auto read = sizes_from(**list, sizes->size(), most, fmt::format("{}: '{}'", inside, key));
+    if (!read) return read.error();
+    *sizes = *read;
+  }
+  return *shape;
+}
+
+Result<graph::Graph> graph_of(const ResnetImagenetShape& shape, const std::optional<Lora>& lora) {
+  graph::Builder net(lora);
+  ResnetBlocks parts(net);
+  int x = net.add("image", graph::Unflatten{{Shape::kChannels, shape.side, shape.side}});
   const auto stem = shape.stem_convolution();
   x = parts.relu(stem.name, parts.convolution(stem, x));
   if (!shape.for_cifar) x = parts.pool(x);
-  for (const auto& block : shape.list_blocks()) x = parts.block(block, x);
-  x = builder.add("avgpool", std::make_shared<MeanPlaces>(), {x});
-  builder.linear("fc", {shape.features(), shape.classes}, x);
-  return builder.build(options, trainable);
+  const auto blocks = shape.list_blocks();
+  const double last_scale = 1 / std::sqrt(static_cast<double>(blocks.size()));
+  for (const auto& block : blocks) x = parts.block(block, x, last_scale);
+  x = net.add("avgpool", graph::MeanPlaces{}, {x});
+  net.linear("fc", {.inputs = shape.features(), .outputs = shape.classes}, x);
+  net.head("fc");
+  return net.finish();
 }
 
 }  // namespace hyfreedp::models

@@ -4,8 +4,8 @@
 #include "harness/models/facts/published_tensors.h"
 #include "harness/models/facts/weights_fit.h"
 #include "harness/models/facts/weights_source.h"
-#include "harness/models/networks/vit.h"
 #include "harness/models/weights/batch_norm_folding.h"
+#include "harness/models/weights/resized_positions.h"
 #include "harness/models/weights/squeezenet_weights.h"
 #include "harness/models/weights/weights.h"
 

@@ -19,7 +19,7 @@
 #pragma once
 
 #include "harness/models/facts/blueprint.h"
-#include "harness/models/networks/network.h"
+#include "harness/models/layers/network.h"
 
 namespace hyfreedp::models {
 

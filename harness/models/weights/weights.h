@@ -7,8 +7,7 @@
 #pragma once
 
 #include "harness/models/facts/weights_fit.h"
-#include "harness/models/networks/builder.h"
-#include "harness/models/networks/network.h"
+#include "harness/models/layers/network.h"
 #include "harness/models/weights/safetensors.h"
 
 namespace hyfreedp::models {

@@ -1,7 +1,9 @@
-#include "harness/models/networks/initialise.h"
+#include "harness/models/layers/initialise.h"
 
 #include <algorithm>
 #include <cmath>
+
+#include "harness/models/graph/lora.h"
 
 namespace hyfreedp::models {
 namespace {
@@ -33,12 +35,11 @@ Tensor drawn(const Initial& initial, const random::Key& key, const random::Addre
 
 }  // namespace
 
-void initialise(Network& network, const Blueprint& plan, const random::Key& key) {
-  const auto bases = std::count_if(plan.parameters.begin(), plan.parameters.end(),
-                                   [](const auto& one) { return !is_adapter(one.name); });
+void initialise(Network& network, const std::vector<Parameter>& parameters, const random::Key& key) {
+  const auto bases = std::ranges::count_if(parameters, [](const auto& one) { return !is_adapter(one.name); });
   std::size_t base = 0;
   auto adapter = static_cast<std::size_t>(bases);
-  for (const auto& parameter : plan.parameters) {
+  for (const auto& parameter : parameters) {
     const auto index = is_adapter(parameter.name) ? adapter++ : base++;
     auto target = network.tensor(parameter.name).view({-1});
     if (parameter.initial.kind == Kind::constant) {

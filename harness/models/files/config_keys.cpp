@@ -1,4 +1,4 @@
-#include "harness/models/facts/config_keys.h"
+#include "harness/models/files/config_keys.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "harness/models/facts/size_lists.h"
+#include "harness/models/files/size_lists.h"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
-#include "harness/models/facts/lora.h"
+#include "harness/models/graph/lora.h"
 
 #include <cmath>
 
-#include "harness/models/facts/config_keys.h"
+#include "harness/models/files/config_keys.h"
 
 namespace hyfreedp::models {
 

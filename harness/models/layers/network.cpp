@@ -1,4 +1,4 @@
-#include "harness/models/networks/network.h"
+#include "harness/models/layers/network.h"
 
 #include <algorithm>
 #include <numeric>

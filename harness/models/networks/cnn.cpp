@@ -1,0 +1,65 @@
+#include "harness/models/networks/cnn.h"
+
+#include <cmath>
+#include <fmt/format.h>
+
+namespace hyfreedp::models {
+
+Result<CnnShape> cnn_shape(const json::object& options, const ModelInput& input) {
+  CnnShape shape;
+  shape.classes = input.classes;
+  shape.channels = int_or(options, "channels", 1);
+  shape.hidden = int_or(options, "hidden", 32);
+  const auto& filters = options.at("filters").as_array();
+  if (filters.size() != 2) return error("model cnn: 'filters' must be two numbers, one a convolution.");
+  shape.filters1 = filters[0].to_number<std::int64_t>();
+  shape.filters2 = filters[1].to_number<std::int64_t>();
+  const auto pixels = input.features / shape.channels;
+  shape.side = std::llround(std::sqrt(static_cast<double>(pixels)));
+  if (input.is_sequence() || shape.side * shape.side * shape.channels != input.features) {
+    const auto is_image = !input.is_sequence() && input.image[0] > 1 && input.image[0] != shape.channels;
+    return error(fmt::format(
+        "model cnn: {} features are not a square image with {} channel(s). {}", input.features,
+        shape.channels,
+        is_image ? fmt::format("The dataset's images have {0}: say 'channels: {0}'.", input.image[0])
+                 : "Use the dataset's pixels."));
+  }
+  const auto first = (shape.side - 2) / 2;  // ((side + 6 - 8) / 2 + 1) - 1
+  const auto last = (first - 4) / 2;        // ((first - 4) / 2 + 1) - 1
+  if (first < 4 || last < 1) {
+    return error(
+        fmt::format("model cnn: an image of {} pixels a side is too small; 14 are the least.", shape.side));
+  }
+  shape.flat = shape.filters2 * last * last;
+  return shape;
+}
+
+Result<graph::Graph> graph_of(const CnnShape& shape, const std::optional<Lora>& lora) {
+  graph::Builder net(lora);
+  const graph::Activation tanh{graph::Activation::Kind::tanh};
+  const graph::MaxPool pool{.kernel = 2, .stride = 1};
+  const Conv2dShape first{.inputs = shape.channels,
+                          .outputs = shape.filters1,
+                          .kernel = {8, 8},
+                          .stride = {2, 2},
+                          .padding = {3, 3}};
+  const Conv2dShape second{
+      .inputs = shape.filters1, .outputs = shape.filters2, .kernel = {4, 4}, .stride = {2, 2}};
+  net.add("image", graph::Unflatten{{shape.channels, shape.side, shape.side}});
+  net.add("conv1", graph::Convolution{first, he_normal(first.reads())});
+  net.add("tanh1", tanh);
+  net.add("pool1", pool);
+  net.add("conv2", graph::Convolution{second, he_normal(second.reads())});
+  net.add("tanh2", tanh);
+  net.add("pool2", pool);
+  net.add("flatten", graph::Flatten{});
+  const graph::Linear hidden{.inputs = shape.flat, .outputs = shape.hidden, .weight = he_normal(shape.flat)};
+  net.linear("fc1", hidden, net.last());
+  net.add("tanh3", tanh);
+  net.linear("fc2", {.inputs = shape.hidden, .outputs = shape.classes}, net.last());
+  for (const char* name : {"conv1", "conv2", "fc1"}) net.block(name);
+  net.head("fc2");
+  return net.finish();
+}
+
+}  // namespace hyfreedp::models

@@ -1,0 +1,32 @@
+// The tanh network for small images (Papernot et al., arXiv:2007.14191, table 1, and later papers
+// on DP-SGD): convolution 8x8 with stride 2 and padding 3; pool 2x2 with stride 1; convolution 4x4
+// with stride 2; pool 2x2 with stride 1; two linear layers.
+//
+// Input: images [B, channels, side, side], or the same numbers as [B, channels * side * side].
+// Output: logits [B, classes]. Initial values: He normal; the last layer is zero by default.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "harness/base/json.h"
+#include "harness/models/graph/builder.h"
+
+namespace hyfreedp::models {
+
+struct CnnShape {
+  std::int64_t channels = 1;
+  std::int64_t side = 28;
+  std::int64_t filters1 = 16;
+  std::int64_t filters2 = 32;
+  std::int64_t flat = 512;  // number of values after the second pool
+  std::int64_t hidden = 32;
+  std::int64_t classes = 10;
+};
+// The sizes on this data. An error if the features are not a square image with the option's
+// channels, or if the image is too small.
+Result<CnnShape> cnn_shape(const json::object& options, const ModelInput& input);
+
+Result<graph::Graph> graph_of(const CnnShape& shape, const std::optional<Lora>& lora = {});
+
+}  // namespace hyfreedp::models

@@ -1,0 +1,33 @@
+// A fully connected network: features -> hidden... -> classes. Its layers are "fc1", "fc2", ..., or
+// "fc" if there is one only.
+//
+// Input: features [B, features], or what a saved program gives of a sample. Output: logits
+// [B, classes]. Initial values: He normal; the last layer is zero by default.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/models/graph/builder.h"
+
+namespace hyfreedp::models {
+
+struct MlpShape {
+  std::int64_t features = 0;
+  std::vector<std::int64_t> hidden;
+  std::int64_t classes = 0;
+  bool relu = false;  // else tanh
+  bool bias = true;   // of the last layer
+  // A saved program (harness/models/layers/program.h) that gives the features of a sample; empty:
+  // the samples are the features. Its checksum, and the sizes of what it reads.
+  std::string program = {};
+  std::string program_sha256 = {};
+  std::array<std::int64_t, 3> image = {};  // channels, rows, columns; of vectors 0
+  std::int64_t inputs = 0;                 // numbers of a sample
+};
+
+Result<graph::Graph> graph_of(const MlpShape& shape, const std::optional<Lora>& lora = {});
+
+}  // namespace hyfreedp::models
