@@ -8,7 +8,7 @@
 #include <new>
 #include <set>
 
-#include "harness/models/facts/step_memory.h"
+#include "harness/models/facts/facts.h"
 #include "harness/models/model.h"
 #include "harness/training/gradient.h"
 #include "harness/training/labels.h"
@@ -118,6 +118,7 @@ std::vector<Measured> measured() {
     options[name] = value;
     return options;
   };
+  const json::object joined = with(vit, "pool", "block-tokens");
   const json::object resnet50 = {{"size", "resnet50"}};
   // So narrow that no layer's own sums outweigh the samples.
   const json::object narrow = {{"widths", json::array{32, 32, 32, 32, 32}}};
@@ -178,6 +179,8 @@ std::vector<Measured> measured() {
           {"vit", with(vit, "trainable", "lora-head"), "synthetic-images", images(32)},
           {"vit", with(vit, "trainable", "head"), "synthetic-images", images(32)},
           {"vit", with(vit, "trainable", "last-block"), "synthetic-images", images(32)},
+          // A view of one token holds all tokens of its block.
+          {"vit", with(joined, "trainable", "head"), "synthetic-images", images(32)},
           {"beit", vit, "synthetic-images", images(32)},
           {"beit", with(vit, "trainable", "bitfit-head"), "synthetic-images", images(32)},
           {"beit", with(vit, "trainable", "head"), "synthetic-images", images(32)},

@@ -422,6 +422,13 @@ Result<std::int64_t> weight_uses(const std::string& name, const json::object& op
   return graph::weight_uses(plan->graph, input);
 }
 
+Result<StepMemory> step_memory(const std::string& name, const json::object& options, const ModelInput& input,
+                               bool on_cpu) {
+  const auto plan = blueprint(name, options, input);
+  if (!plan) return plan.error();
+  return graph::step_memory(plan->graph, plan->trainable, input, on_cpu);
+}
+
 Result<std::int64_t> feature_width(const std::string& name, const json::object& options,
                                    const ModelInput& input) {
   const auto plan = blueprint(name, options, input);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "harness/base/options.h"
-#include "harness/models/graph/model_input.h"
+#include "harness/models/graph/step_memory.h"
 
 namespace hyfreedp::models {
 
@@ -42,5 +42,8 @@ Result<std::int64_t> weight_uses(const std::string& name, const json::object& op
 // whose output projection is tied to its token embedding.
 Result<std::int64_t> feature_width(const std::string& name, const json::object& options,
                                    const ModelInput& input);
+// What a training step holds in memory (graph/step_memory.h).
+Result<StepMemory> step_memory(const std::string& name, const json::object& options, const ModelInput& input,
+                               bool on_cpu);
 
 }  // namespace hyfreedp::models

@@ -1,7 +1,7 @@
 // A network as a list of places, without LibTorch: which layers (layers.h) are applied, in which
 // order, and to what. All that is known of a network before it is built is read from this list: its
 // parameters (here), its cost (weight_uses here), and what it holds while it computes
-// (facts/step_memory.h). make_network (harness/models/layers/make_network.h) builds it.
+// (step_memory.h). make_network (harness/models/layers/make_network.h) builds it.
 #pragma once
 
 #include <string>

@@ -12,7 +12,6 @@
 #include "harness/base/text.h"
 #include "harness/models/facts/facts.h"
 #include "harness/models/facts/microbatch.h"
-#include "harness/models/facts/step_memory.h"
 #include "harness/random/partition.h"
 #include "harness/trial/checkpoint_size.h"
 #include "optimizers/facts.h"
@@ -153,8 +152,7 @@ double training_bytes(const trial::TrialConfig& config, const models::StepMemory
   const auto samples =
       static_cast<double>(models::samples_at_once(microbatch, copies)) * static_cast<double>(copies);
   const bool narrow = config.training.precision == trial::Precision::bf16;
-  const double sample =
-      std::max(step.recorded * (narrow ? number / 2 : number) + step.passing * number, step.forward * number);
+  const double sample = step.sample(narrow ? 0.5 : 1) * number;
   // Sums of large batches are computed in float64 (harness/trial/sum_rounding.h), and any method
   // may choose such a batch.
   const double wide = config.privacy.is_private ? kDouble : number;

@@ -1,0 +1,43 @@
+// What one place of a graph reads, saves and forms in a training step, in numbers of one sample.
+// This is the behaviour of the classes in harness/models/layers, which step_memory.h adds up.
+#pragma once
+
+#include "harness/models/graph/graph.h"
+
+namespace hyfreedp::models::graph {
+
+// Where a place stands in a step.
+struct Situation {
+  std::vector<Sizes> inputs;
+  Sizes output;
+  std::vector<bool> trains;  // each parameter of the layer
+  bool again = false;        // the layer of an earlier place, whose rules run there
+  bool on_cpu = true;
+
+  double given() const;  // numbers of all inputs
+  double gives() const { return static_cast<double>(count_of(output)); }
+  bool trains_any() const;
+};
+
+struct LayerMemory {
+  // Forward. `view`: the output is its input's memory.
+  bool view = false;
+  double working = 0;  // beside inputs and output
+  // What the record holds for the gradients: inputs and output are of the values of the network.
+  double saved = 0;
+  bool gradient_reads_inputs = false;
+  bool gradient_reads_output = false;
+  bool rules_read_inputs = false;
+  // Backward. `passes_on`: the input gradient is the output gradient's memory.
+  bool passes_on = false;
+  double going_back = 0;  // beside input and output gradient
+  double forming = 0;     // while its rules run
+  // What stays for the clipped sum: the pair of input and output gradient, or `kept` alone; `kept`
+  // is beside the pair where there is one.
+  bool keeps_pair = false;
+  double kept = 0;
+};
+
+LayerMemory memory_of(const Layer& layer, const Situation& at);
+
+}  // namespace hyfreedp::models::graph

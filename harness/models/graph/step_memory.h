@@ -1,0 +1,44 @@
+// How many numbers a network holds while it computes, read from its graph, without LibTorch: an
+// upper bound of what harness/models/layers/network.h keeps, which tests/training/memory_test.cpp
+// holds to the memory of real steps of every registered model.
+//
+// The forward and the backward pass are followed place by place. A record keeps what its layer's
+// gradients read: inputs, output, and what the layer saves. On the way back each record is let go of
+// as soon as its layer's gradient is known; of a layer that trains either the pair of input and
+// output gradient stays or its per-sample gradients, whichever the layer chooses (layers/linear.h,
+// layers/conv2d.h). layer_memory.h says of each kind of layer what it reads, saves and forms.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "harness/models/graph/graph.h"
+
+namespace hyfreedp::models {
+
+struct StepMemory {
+  double parameters = 0;  // numbers, trained or not
+  double trained = 0;     // d of them
+  // Numbers of one sample, each of its copies counted as one:
+  double recorded = 0;  // the most between the forward pass and the clipped sum
+  double passing = 0;   // the most in addition, while one layer's values or gradients are computed
+  double together = 0;  // the most of both at once
+  double forward = 0;   // while a layer is computed without record
+  // Numbers that do not grow with the samples: what one layer's rules take for its own sums.
+  double fixed = 0;
+
+  // The most of one sample, where what is recorded has this share of a number's size.
+  double sample(double share = 1) const {
+    return std::max(std::min(together, share * recorded + passing), forward);
+  }
+};
+
+namespace graph {
+
+// `trainable`: one entry for each of parameters_of(graph). `on_cpu`: there a convolution's rules
+// keep less than on a GPU.
+StepMemory step_memory(const Graph& graph, const std::vector<bool>& trainable, const ModelInput& input,
+                       bool on_cpu);
+
+}  // namespace graph
+}  // namespace hyfreedp::models
