@@ -6,7 +6,7 @@
 #include "harness/base/option_lines.h"
 #include "harness/models/facts/facts.h"
 #include "harness/models/facts/imagenet.h"
-#include "harness/models/facts/presets.h"
+#include "harness/models/facts/named_files.h"
 #include "harness/models/facts/weights_fit.h"
 
 namespace hyfreedp::datasets {

@@ -16,6 +16,7 @@
 #include "datasets/image_options.h"
 #include "harness/models/facts/catalogue.h"
 #include "harness/models/facts/weights_source.h"
+#include "harness/models/networks/registry.h"
 
 namespace hyfreedp::datasets {
 namespace {
@@ -218,7 +219,8 @@ std::string scale_note(const Facts& facts, const json::object& options, const st
         "{}.",
         weights, known->normalise, given);
   }
-  const auto usual = models::usual_normalise(network);
+  const auto model = models::find_model(network);
+  const auto usual = model ? (**model).normalise : std::string();
   if (usual.empty() || usual == given || (folder && is_kept_by_a_run(*folder))) return {};
   return fmt::format(
       "Weights of {} were usually trained on images with normalise: {}; the dataset gives them with "

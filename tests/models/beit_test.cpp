@@ -8,10 +8,10 @@
 
 #include "harness/base/files.h"
 #include "harness/models/facts/catalogue.h"
-#include "harness/models/facts/model_config.h"
-#include "harness/models/facts/presets.h"
+#include "harness/models/facts/named_files.h"
 #include "harness/models/layers/attention.h"
 #include "harness/models/model.h"
+#include "harness/models/networks/vit.h"
 #include "harness/models/weights/weights.h"
 #include "tests/models/compare.h"
 

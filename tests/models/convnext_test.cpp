@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "harness/base/files.h"
-#include "harness/models/facts/model_config.h"
 #include "harness/models/graph/lora.h"
 #include "harness/models/layers/loss.h"
 #include "harness/models/weights/weights.h"
@@ -190,7 +189,7 @@ TEST_F(ConvnextFolder, IsReadAgainAsItWasKept) {
                               input_of(44, 3))
                         .value();
   write_weights(named_tensors(network, {}));
-  write_config(canonical_json(model_config(plan.shape)));
+  write_config(canonical_json(plan.description.config));
   const auto again = made({{"head", "file"}}, 3, 44);
   ASSERT_TRUE(again) << again.error().message;
   const auto wanted = expected().at("44").as_object();

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "harness/base/files.h"
-#include "harness/models/facts/presets.h"
+#include "harness/models/facts/named_files.h"
 #include "harness/models/layers/make_network.h"
 #include "harness/models/model.h"
 #include "harness/models/weights/batch_norm_folding.h"

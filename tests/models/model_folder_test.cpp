@@ -8,10 +8,12 @@
 
 #include "datasets/facts.h"
 #include "harness/base/files.h"
-#include "harness/models/facts/model_config.h"
-#include "harness/models/facts/presets.h"
+#include "harness/models/facts/named_files.h"
 #include "harness/models/facts/weights_source.h"
 #include "harness/models/model.h"
+#include "harness/models/networks/gpt2.h"
+#include "harness/models/networks/llama.h"
+#include "harness/models/networks/vit.h"
 #include "harness/models/weights/weights.h"
 
 namespace hyfreedp::models {
@@ -90,7 +92,7 @@ TEST_F(ModelFolders, OfEveryRegisteredModelGiveTheSameNetwork) {
     EXPECT_FALSE(written->has_adapter);
 
     json::object again{{"weights", folder}};
-    if (!has_sizes_of_folder(plan.shape)) {
+    if (!plan.description.has_sizes_of_folder) {
       again = facts.example.options;
       again["weights"] = folder;
     }
@@ -100,9 +102,8 @@ TEST_F(ModelFolders, OfEveryRegisteredModelGiveTheSameNetwork) {
     }
     const auto reread = made(facts.name, options_of(facts.name, again), input);
     EXPECT_TRUE(at::equal(reread.parameters(), network.parameters()));
-    EXPECT_EQ(
-        canonical_json(model_config(blueprint(facts.name, options_of(facts.name, again), input)->shape)),
-        canonical_json(model_config(plan.shape)));
+    EXPECT_EQ(canonical_json(blueprint(facts.name, options_of(facts.name, again), input)->description.config),
+              canonical_json(plan.description.config));
   }
 }
 

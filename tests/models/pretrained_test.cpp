@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "harness/models/facts/presets.h"
+#include "harness/models/facts/named_files.h"
 #include "harness/models/facts/weights_source.h"
 #include "harness/models/model.h"
 #include "harness/models/weights/resized_positions.h"

@@ -5,7 +5,7 @@
 
 #include "harness/base/files.h"
 #include "harness/models/facts/blueprint.h"
-#include "harness/models/facts/presets.h"
+#include "harness/models/facts/named_files.h"
 #include "harness/models/model.h"
 #include "tests/models/compare.h"
 #include "tests/models/reference_images.h"

@@ -5,8 +5,9 @@
 
 #include "harness/base/files.h"
 #include "harness/models/facts/blueprint.h"
-#include "harness/models/facts/model_config.h"
 #include "harness/models/facts/weights_fit.h"
+#include "harness/models/networks/efficientnet_lite.h"
+#include "harness/models/networks/resnet_imagenet.h"
 #include "harness/models/weights/batch_norm_folding.h"
 #include "harness/models/weights/model_folder.h"
 #include "tests/models/compare.h"

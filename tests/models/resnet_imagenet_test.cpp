@@ -5,8 +5,7 @@
 #include <limits>
 
 #include "harness/base/files.h"
-#include "harness/models/facts/model_config.h"
-#include "harness/models/facts/presets.h"
+#include "harness/models/facts/named_files.h"
 #include "harness/models/layers/loss.h"
 #include "harness/models/layers/make_network.h"
 #include "harness/models/model.h"

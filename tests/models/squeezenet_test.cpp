@@ -5,8 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/base/files.h"
-#include "harness/models/facts/model_config.h"
-#include "harness/models/facts/presets.h"
+#include "harness/models/facts/named_files.h"
 #include "harness/models/layers/loss.h"
 #include "harness/models/layers/make_network.h"
 #include "harness/models/model.h"
@@ -61,7 +60,7 @@ json::object options_of(const json::object& given) {
 TEST(SqueezeNet, GivesTheReferencesLogitsAndFeatures) {
   for (const std::int64_t side : {17, 33, 64}) {
     SCOPED_TRACE(side);
-    const auto weights = squeezenet_from_caffe(narrow(side), published_form(), true);
+    const auto weights = squeezenet_from_caffe(caffe_network(narrow(side)), published_form(), true);
     ASSERT_TRUE(weights) << weights.error().message;
     const auto wanted = expected(std::to_string(side)).as_object();
     const auto network = with_weights(narrow(side), *weights);
@@ -69,7 +68,7 @@ TEST(SqueezeNet, GivesTheReferencesLogitsAndFeatures) {
     EXPECT_TRUE(
         near_relative(network.forward(reference_images(side).flatten(1)), rows(wanted.at("logits")), 1e-12));
     // With a head of new classes the features are what the head reads.
-    const auto without = squeezenet_from_caffe(narrow(side), published_form(), false);
+    const auto without = squeezenet_from_caffe(caffe_network(narrow(side)), published_form(), false);
     ASSERT_TRUE(without) << without.error().message;
     EXPECT_FALSE(without->contains("classifier.1.weight"));
     auto linear = with_weights(
@@ -153,7 +152,7 @@ TEST(SqueezeNet, EachSideHasThePlacesThatItsShapeSays) {
 // The gradients of the head that a published file has; the registered example has the other.
 TEST(SqueezeNet, GradientsWithAConvolutionAsHeadAreAutograds) {
   const auto shape = narrow(26);
-  const auto weights = squeezenet_from_caffe(shape, published_form(), true).value();
+  const auto weights = squeezenet_from_caffe(caffe_network(shape), published_form(), true).value();
   for (const std::string trains : {"", "bias", "features.12", "classifier"}) {
     SCOPED_TRACE(trains);
     const auto chosen = [&](const std::string& name) { return name.find(trains) != std::string::npos; };
@@ -190,7 +189,7 @@ TEST(SqueezeNet, WhatDoesNotFitIsListedByTheFilesNames) {
   const auto says = [](const std::function<void(NamedTensors&)>& change, bool with_head = true) {
     auto file = published_form();
     change(file);
-    const auto fitted = squeezenet_from_caffe(narrow(32), file, with_head);
+    const auto fitted = squeezenet_from_caffe(caffe_network(narrow(32)), file, with_head);
     return fitted ? std::string("accepted") : fitted.error().message;
   };
   const auto several = says([](NamedTensors& file) {
@@ -254,7 +253,7 @@ TEST_F(SqueezeNetFolder, GivesAllButAHeadThatStartsAtZero) {
     const bool is_linear = network == &*drawn;
     auto shape = narrow(33, is_linear ? Shape::Head::mean_then_linear : Shape::Head::convolution);
     shape.classes = is_linear ? 2 : 3;
-    write_config(pretty_json(model_config(Blueprint::Shape(shape))));
+    write_config(pretty_json(model_config(shape)));
     const auto again = made({{"head", "file"}}, shape.classes, 33);
     ASSERT_TRUE(again) << again.error().message;
     EXPECT_TRUE(at::equal(again->parameters(), network->parameters()));

@@ -4,9 +4,9 @@
 #include "harness/base/files.h"
 #include "harness/models/facts/blueprint.h"
 #include "harness/models/facts/catalogue.h"
-#include "harness/models/facts/model_config.h"
 #include "harness/models/layers/attention.h"
 #include "harness/models/layers/loss.h"
+#include "harness/models/networks/vit.h"
 #include "harness/models/weights/weights.h"
 #include "tests/models/compare.h"
 #include "tests/models/reference_images.h"
@@ -97,7 +97,7 @@ TEST_P(Towers, AreReadAgainAsTheyWereKept) {
     auto kept = named_tensors(network, {});
     for (auto& [name, value] : kept) value = value.clone();
     write_weights(kept);
-    write_config(canonical_json(model_config(plan.shape)));
+    write_config(canonical_json(plan.description.config));
     const auto again = made({{"head", "file"}}, kClasses, kSide);
     ASSERT_TRUE(again) << again.error().message;
     EXPECT_TRUE(near_relative(again->forward(reference_images(kSide)), logits, 1e-12));

@@ -8,7 +8,7 @@
 
 #include "harness/base/files.h"
 #include "harness/models/facts/facts.h"
-#include "harness/models/facts/presets.h"
+#include "harness/models/facts/named_files.h"
 #include "harness/models/model.h"
 #include "harness/models/weights/weights.h"
 #include "tests/models/reference_images.h"

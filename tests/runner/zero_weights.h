@@ -7,7 +7,6 @@
 #include "harness/base/options.h"
 #include "harness/models/facts/blueprint.h"
 #include "harness/models/facts/facts.h"
-#include "harness/models/facts/model_config.h"
 
 namespace hyfreedp::runner {
 
@@ -31,7 +30,7 @@ inline void write_zero_weights(const std::string& folder, const std::string& mod
   write_file_atomically(folder + "/model.safetensors",
                         begin + text + std::string(static_cast<std::size_t>(bytes), '\0'))
       .value();
-  write_file_atomically(folder + "/config.json", canonical_json(models::model_config(plan.shape))).value();
+  write_file_atomically(folder + "/config.json", canonical_json(plan.description.config)).value();
 }
 
 // Of the model `linear` on vectors; the dataset adult's are 104 numbers and two classes.

@@ -6,8 +6,8 @@
 #include <functional>
 #include <regex>
 
-#include "harness/models/facts/facts.h"
-#include "harness/models/facts/presets.h"
+#include "harness/models/facts/named_files.h"
+#include "harness/models/networks/registry.h"
 
 namespace hyfreedp::models {
 namespace {
@@ -107,16 +107,18 @@ std::int64_t Blueprint::trainable_count() const {
 }
 
 Result<Blueprint> blueprint(const std::string& name, const json::object& options, const ModelInput& input) {
-  if (auto found = find_model(name); !found) return found.error();
-  Blueprint plan;
-  auto shape = shape_of(name, options, input);
-  if (!shape) return shape.error();
-  plan.shape = std::move(*shape);
-  auto lora = lora_of(name, options);
+  const auto facts = find_model(name);
+  if (!facts) return facts.error();
+  const auto folder = [&options] { return folder_config(options); };
+  auto described = (**facts).describe({name, options, input, folder});
+  if (!described) return described.error();
+  auto lora = lora_of(**facts, options);
   if (!lora) return lora.error();
-  plan.lora = std::move(*lora);
-  auto graph = std::visit([&](const auto& one) { return graph_of(one, plan.lora); }, plan.shape);
+  auto graph = described->graph(*lora);
   if (!graph) return graph.error();
+  Blueprint plan;
+  plan.description = std::move(*described);
+  plan.lora = std::move(*lora);
   plan.graph = std::move(*graph);
   plan.parameters = graph::parameters_of(plan.graph);
   set_initial(plan, options);

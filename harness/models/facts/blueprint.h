@@ -17,26 +17,15 @@
 
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
-#include "harness/models/networks/cnn.h"
-#include "harness/models/networks/convnext.h"
-#include "harness/models/networks/efficientnet_lite.h"
-#include "harness/models/networks/gpt2.h"
-#include "harness/models/networks/llama.h"
-#include "harness/models/networks/mlp.h"
-#include "harness/models/networks/resnet.h"
-#include "harness/models/networks/resnet_imagenet.h"
-#include "harness/models/networks/squeezenet.h"
-#include "harness/models/networks/vit.h"
+#include "harness/models/graph/graph.h"
+#include "harness/models/networks/description.h"
 
 namespace hyfreedp::models {
 
 struct Blueprint {
-  using Shape = std::variant<MlpShape, CnnShape, ResnetShape, EfficientNetLiteShape, SqueezeNetShape,
-                             ResnetImagenetShape, ConvnextShape, VitShape, Gpt2Shape, LlamaShape>;
-  Shape shape;
+  Description description;
   std::optional<Lora> lora;
   graph::Graph graph;
   std::vector<Parameter> parameters;  // the graph's

@@ -192,14 +192,4 @@ const PretrainedWeights* find_pretrained(const std::string& name) {
   return nullptr;
 }
 
-std::string usual_normalise(const std::string& model) {
-  for (const char* of_imagenet : {"resnet-imagenet", "squeezenet", "convnext"}) {
-    if (model == of_imagenet) return "imagenet";
-  }
-  for (const char* of_clip : {"clip", "eva02"}) {
-    if (model == of_clip) return "clip";
-  }
-  return model == "efficientnet-lite" ? "half" : "";
-}
-
 }  // namespace hyfreedp::models

@@ -28,8 +28,5 @@ struct PretrainedWeights {
 const std::vector<PretrainedWeights>& pretrained_catalogue();
 // Null where there is none of that name.
 const PretrainedWeights* find_pretrained(const std::string& name);
-// The option `normalise` with which the published weights of a registered model were trained; empty
-// where they differ (vit, beit) or there are none.
-std::string usual_normalise(const std::string& model);
 
 }  // namespace hyfreedp::models

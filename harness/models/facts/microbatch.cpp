@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "harness/models/facts/facts.h"
+#include "harness/models/networks/registry.h"
 
 namespace hyfreedp::models {
 

@@ -1,100 +1,24 @@
 #include "harness/models/facts/published_tensors.h"
 
 #include <algorithm>
-#include <fmt/format.h>
 
 namespace hyfreedp::models {
 namespace {
 
-constexpr double kTensorFlowEps = 1e-3;
-constexpr double kPyTorchEps = 1e-5;
-
-// Names as timm's file and this network have them, with the BatchNorms beside.
-std::vector<NormedConvolution> timms_convolutions(const EfficientNetLiteShape& shape) {
-  std::vector<NormedConvolution> list;
-  const auto add = [&](const std::string& name, const std::string& norm, std::vector<std::int64_t> sizes) {
-    list.push_back({name, name, norm, std::move(sizes)});
-  };
-  const auto kernel = EfficientNetLiteShape::kStemKernel;
-  add("conv_stem", "bn1", {shape.stem, EfficientNetLiteShape::kChannels, kernel, kernel});
-  for (const auto& block : shape.list_blocks()) {
-    int number = 1;
-    const auto next = [&] { return fmt::format("{}.bn{}", block.name, number++); };
-    if (block.widens()) add(block.expand(), next(), {block.hidden, block.inputs, 1, 1});
-    add(block.depthwise(), next(), {block.hidden, 1, block.kernel, block.kernel});
-    add(block.project(), next(), {block.outputs, block.hidden, 1, 1});
-  }
-  add("conv_head", "bn2", {shape.top, shape.widths.back(), 1, 1});
-  return list;
-}
-
-std::vector<NormedConvolution> packages_convolutions(const EfficientNetLiteShape& shape) {
-  const auto kernel = EfficientNetLiteShape::kStemKernel;
-  std::vector<NormedConvolution> list{
-      {"conv_stem", "_conv_stem", "_bn0", {shape.stem, EfficientNetLiteShape::kChannels, kernel, kernel}}};
-  int number = 0;
-  for (const auto& block : shape.list_blocks()) {
-    const auto file = fmt::format("_blocks.{}.", number++);
-    if (block.widens()) {
-      list.push_back(
-          {block.expand(), file + "_expand_conv", file + "_bn0", {block.hidden, block.inputs, 1, 1}});
-    }
-    list.push_back({block.depthwise(),
-                    file + "_depthwise_conv",
-                    file + "_bn1",
-                    {block.hidden, 1, block.kernel, block.kernel}});
-    list.push_back(
-        {block.project(), file + "_project_conv", file + "_bn2", {block.outputs, block.hidden, 1, 1}});
-  }
-  list.push_back({"conv_head", "_conv_head", "_bn1", {shape.top, shape.widths.back(), 1, 1}});
-  return list;
-}
-
-}  // namespace
-
-NormedNetwork normed(const EfficientNetLiteShape& shape) {
-  const bool timm = shape.has_timms_names;
-  return {.eps = kTensorFlowEps,
-          .convolutions = timm ? timms_convolutions(shape) : packages_convolutions(shape),
-          .head = "classifier",
-          .head_file = timm ? "classifier" : "_fc",
-          .head_shape = {shape.classes, shape.top}};
-}
-
-NormedNetwork normed(const ResnetImagenetShape& shape) {
-  NormedNetwork network{.eps = kPyTorchEps,
-                        .convolutions = {},
-                        .head = "fc",
-                        .head_file = "fc",
-                        .head_shape = {shape.classes, shape.features()}};
-  for (const auto& one : shape.list_convolutions()) {
-    network.convolutions.push_back(
-        {one.name, one.name, one.norm, {one.outputs, one.inputs, one.kernel, one.kernel}});
-  }
-  return network;
-}
-
-std::vector<CaffeConvolution> caffe_convolutions(const SqueezeNetShape& shape, bool with_head) {
-  std::vector<CaffeConvolution> list{
-      {"features.0", kCaffeFirst, SqueezeNetShape::kStemKernel, SqueezeNetShape::kChannels, shape.stem}};
-  int number = 2;
-  for (const auto& module : shape.list_modules()) {
-    const auto file = fmt::format("fire{}/", number++);
-    list.push_back({module.squeezing(), file + "squeeze1x1", 1, module.inputs, module.squeeze});
-    list.push_back({module.small(), file + "expand1x1", 1, module.squeeze, module.branch});
-    list.push_back({module.large(), file + "expand3x3", 3, module.squeeze, module.branch});
-  }
-  if (with_head) list.push_back({"classifier.1", kCaffeHead, 1, shape.features(), shape.classes});
-  return list;
-}
-
-bool has_batch_norms(const TensorShapes& file) {
+bool is_of(const NormedNetwork& /*network*/, const TensorShapes& file) {
   return std::ranges::any_of(file, [](const auto& one) { return one.first.ends_with(".running_var"); });
 }
 
-bool has_caffe_names(const TensorShapes& file) { return file.contains(std::string(kCaffeFirst) + ".0"); }
+bool is_of(const CaffeNetwork& network, const TensorShapes& file) {
+  return file.contains(network.convolutions.front().file + ".0");
+}
 
-Result<void> check_normed(const NormedNetwork& network, const TensorShapes& file, bool with_head) {
+std::string head_of(const NormedNetwork& network) { return network.head_file + "."; }
+
+std::string head_of(const CaffeNetwork& network) { return network.convolutions.back().file + "."; }
+
+Result<void> check(const NormedNetwork& network, const TensorShapes& file, bool with_head) {
+  if (!network.refused.empty() && file.contains(network.refused)) return error(network.refusal);
   TensorShapes wanted;
   for (const auto& one : network.convolutions) {
     wanted[one.file + ".weight"] = one.shape;
@@ -113,17 +37,39 @@ Result<void> check_normed(const NormedNetwork& network, const TensorShapes& file
   return misfits.result();
 }
 
-Result<void> check_caffe(const SqueezeNetShape& shape, const TensorShapes& file, bool with_head) {
+Result<void> check(const CaffeNetwork& network, const TensorShapes& file, bool with_head) {
   TensorShapes wanted;
-  for (const auto& one : caffe_convolutions(shape, with_head)) {
+  for (const auto& one : network.convolutions) {
+    if (!with_head && &one == &network.convolutions.back()) continue;
     wanted[one.file + ".0"] = {one.kernel, one.kernel, one.inputs, one.outputs};
     wanted[one.file + ".1"] = {one.outputs};
   }
   Misfits misfits;
-  misfits.compare(file, wanted, [with_head](const std::string& name) {
-    return !with_head && name.starts_with(std::string(kCaffeHead) + ".");
-  });
+  misfits.compare(file, wanted,
+                  [&](const std::string& name) { return !with_head && name.starts_with(head_of(network)); });
   return misfits.result();
+}
+
+// What `visit` says of the form; `otherwise` where there is none.
+template <class Answer, class Visit>
+Answer of_form(const PublishedForm& form, Answer otherwise, const Visit& visit) {
+  if (const auto* const normed = std::get_if<NormedNetwork>(&form)) return visit(*normed);
+  if (const auto* const caffe = std::get_if<CaffeNetwork>(&form)) return visit(*caffe);
+  return otherwise;
+}
+
+}  // namespace
+
+bool is_published(const PublishedForm& form, const TensorShapes& file) {
+  return of_form(form, false, [&](const auto& network) { return is_of(network, file); });
+}
+
+Result<void> check_published(const PublishedForm& form, const TensorShapes& file, bool with_head) {
+  return of_form(form, Result<void>(), [&](const auto& network) { return check(network, file, with_head); });
+}
+
+std::string head_in_file(const PublishedForm& form) {
+  return of_form(form, std::string(), [](const auto& network) { return head_of(network); });
 }
 
 }  // namespace hyfreedp::models

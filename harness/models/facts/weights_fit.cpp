@@ -1,5 +1,6 @@
 #include "harness/models/facts/weights_fit.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
@@ -8,11 +9,11 @@
 #include <set>
 
 #include "harness/base/safetensors_file.h"
-#include "harness/models/facts/model_config.h"
 #include "harness/models/facts/published_tensors.h"
 #include "harness/models/facts/weights_source.h"
 #include "harness/models/files/tensor_values.h"
 #include "harness/models/files/weights_file.h"
+#include "harness/models/networks/vit.h"
 
 namespace hyfreedp::models {
 namespace {
@@ -53,49 +54,12 @@ bool is_stored_mask(const std::string& name) {
   return false;
 }
 
-// Of a ViT whose blocks are joined for the head: the norm that is before the file's own.
-bool is_last_norm(const std::string& name) {
-  return name.starts_with("norm.") || name.starts_with("fc_norm.");
-}
-
-std::int64_t classes_of(const Blueprint::Shape& shape) { return int_or(model_config(shape), "classes", 0); }
+std::int64_t classes_of(const Blueprint& plan) { return int_or(plan.description.config, "classes", 0); }
 
 NamedShapes parameters_of(const Blueprint& plan) {
   NamedShapes shapes;
   for (const auto& one : plan.parameters) shapes.emplace_back(one.name, one.shape);
   return shapes;
-}
-
-// Published files of other names, which the worker brings into the network's form. Gives the
-// beginning of the names of the file's head; nothing where these are no such files.
-Result<std::optional<std::string>> fits_published(const Blueprint& plan, const TensorShapes& file,
-                                                  bool new_head) {
-  Result<void> fits;
-  std::string head;
-  const auto check = [&](const NormedNetwork& network) {
-    fits = check_normed(network, file, !new_head);
-    head = network.head_file + ".";
-  };
-  if (const auto* lite = std::get_if<EfficientNetLiteShape>(&plan.shape)) {
-    if (!has_batch_norms(file)) return std::optional<std::string>();
-    if (!lite->has_timms_names && file.contains("conv_stem.weight")) {
-      return error(
-          "These are the names of timm's efficientnet_lite0, which pads images otherwise than the network "
-          "here. Of timm, tf_efficientnet_lite0 is read.");
-    }
-    check(normed(*lite));
-  } else if (const auto* resnet = std::get_if<ResnetImagenetShape>(&plan.shape)) {
-    if (!has_batch_norms(file)) return std::optional<std::string>();
-    check(normed(*resnet));
-  } else if (const auto* squeezenet = std::get_if<SqueezeNetShape>(&plan.shape)) {
-    if (!has_caffe_names(file)) return std::optional<std::string>();
-    fits = check_caffe(*squeezenet, file, !new_head);
-    head = std::string(kCaffeHead) + ".";
-  } else {
-    return std::optional<std::string>();
-  }
-  if (!fits) return fits.error();
-  return std::optional(head);
 }
 
 // Of a published file: all but a head that is drawn anew and the counters of BatchNorms.
@@ -122,16 +86,16 @@ Result<void> check_base(const Blueprint& plan, const json::object& options, cons
   if (!stored) return stored.error();
   auto file = shapes_of(*stored);
   const bool new_head = draws_new_head(plan, options, *config);
-  const auto published = fits_published(plan, file, new_head);
-  if (!published) return in_context(folder, published.error());
-  if (*published) {
-    const auto sound = check_published_values(*stored, **published, new_head);
-    return sound ? sound : in_context(folder, sound.error());
+  // The worker brings such files into the network's form.
+  if (const auto& form = plan.description.published; is_published(form, file)) {
+    auto fits = check_published(form, file, !new_head);
+    if (fits) fits = check_published_values(*stored, head_in_file(form), new_head);
+    return fits ? fits : in_context(folder, fits.error());
   }
-  if (const auto* vit = std::get_if<VitShape>(&plan.shape); vit != nullptr && file.contains("pos_embed")) {
-    auto& positions = file.at("pos_embed");
+  if (const auto patches = resampled_patches(plan); patches && file.contains(kPositions)) {
+    auto& positions = file.at(kPositions);
     if (auto square = check_positions(positions); !square) return in_context(folder, square.error());
-    positions[1] = vit->patches() + 1;  // resampled
+    positions[1] = *patches + 1;
   }
   const auto rules = rules_of(plan, new_head);
   const auto matched = match_weights(parameters_of(plan), file, rules);
@@ -228,23 +192,20 @@ TensorShapes shapes_of(const StoredTensors& tensors) {
 }
 
 bool draws_new_head(const Blueprint& plan, const json::object& options, const json::object& config) {
-  if (has_sizes_of_folder(plan.shape)) return string_or(options, "head", "file") == "new";
+  if (plan.description.has_sizes_of_folder) return string_or(options, "head", "file") == "new";
   const auto* const classes = config.if_contains("classes");
-  return classes != nullptr && *classes != json::value(classes_of(plan.shape));
+  return classes != nullptr && *classes != json::value(classes_of(plan));
 }
 
 LoadRules rules_of(const Blueprint& plan, bool new_head) {
-  LoadRules rules;
-  if (const auto* gpt2 = std::get_if<Gpt2Shape>(&plan.shape)) {
-    rules.prefix = "transformer.";
-    if (gpt2->tied) rules.tied = "transformer.wte.weight";
-  } else if (const auto* llama = std::get_if<LlamaShape>(&plan.shape)) {
-    if (llama->tied) rules.tied = "model.embed_tokens.weight";
+  const auto& description = plan.description;
+  LoadRules rules{.prefix = description.prefix};
+  for (const auto& place : plan.graph.places) {
+    if (place.again >= 0) rules.tied = graph::parameter_names(place).front();
   }
-  const auto* const vit = std::get_if<VitShape>(&plan.shape);
-  const bool joined = vit != nullptr && vit->joins_blocks();
-  rules.may_be_left = [joined](const std::string& entry) {
-    return is_stored_mask(entry) || (joined && is_last_norm(entry));
+  rules.may_be_left = [ignored = description.ignored](const std::string& entry) {
+    return is_stored_mask(entry) ||
+           std::ranges::any_of(ignored, [&](const std::string& begin) { return entry.starts_with(begin); });
   };
   rules.may_be_absent = is_adapter;
   if (new_head) rules.new_head = plan.graph.head;
@@ -258,15 +219,22 @@ LoadRules rules_of_adapter() {
 }
 
 Result<void> check_own_config(const Blueprint& plan, const json::object& config, const std::string& where) {
-  if (has_sizes_of_folder(plan.shape)) return {};
-  auto here = model_config(plan.shape), there = config;
+  if (plan.description.has_sizes_of_folder) return {};
+  const auto& here = plan.description.config;
+  auto there = config;
   if (canonical_json(here) == canonical_json(there)) return {};
-  const auto* const mlp = std::get_if<MlpShape>(&plan.shape);
-  const bool is_head_alone = mlp != nullptr && mlp->hidden.empty();
+  const bool is_head_alone = plan.graph.blocks.empty();
   if (!is_head_alone && there.contains("classes")) there["classes"] = here.at("classes");
   if (canonical_json(here) == canonical_json(there)) return {};
   return error(fmt::format("{} describes another network: it has {}, the spec has {}.", where,
                            canonical_json(config), canonical_json(here)));
+}
+
+std::optional<std::int64_t> resampled_patches(const Blueprint& plan) {
+  for (const auto& parameter : plan.parameters) {
+    if (parameter.name == kPositions) return parameter.shape.at(1) - 1;
+  }
+  return std::nullopt;
 }
 
 Result<void> check_positions(const std::vector<std::int64_t>& shape) {
@@ -295,13 +263,13 @@ Result<void> check_fit(const Blueprint& plan, const json::object& options) {
 
 std::string fit_note(const Blueprint& plan, const json::object& options) {
   const auto name = string_or(options, "weights", "");
-  if (name.empty() || has_sizes_of_folder(plan.shape)) return {};
+  if (name.empty() || plan.description.has_sizes_of_folder) return {};
   const auto folder = locate_weights(name);
   const auto config = folder ? weights_config(*folder) : Result<json::object>(folder.error());
   if (!config || !draws_new_head(plan, options, *config)) return {};
   return fmt::format(
       "The weights '{}' are of {} classes and the dataset has {}: the last layer, {}, is drawn anew.", name,
-      json::serialize(config->at("classes")), classes_of(plan.shape),
+      json::serialize(config->at("classes")), classes_of(plan),
       plan.graph.head.substr(0, plan.graph.head.size() - 1));
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -60,7 +61,10 @@ LoadRules rules_of_adapter();
 // The folder's config.json must say the same network, where its sizes are options: shapes of
 // tensors do not tell one activation from another. The number of classes may differ.
 Result<void> check_own_config(const Blueprint& plan, const json::object& config, const std::string& where);
-// A ViT's position embedding must be of a square of patches.
+// The patches to which a position embedding of another number is resampled; nothing where the
+// network has none. It must be of a square of patches.
+inline constexpr const char* kPositions = "pos_embed";
+std::optional<std::int64_t> resampled_patches(const Blueprint& plan);
 Result<void> check_positions(const std::vector<std::int64_t>& shape);
 
 // Whether the files of the folders that the options `weights` and `adapter` name fit the model, and

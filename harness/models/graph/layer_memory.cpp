@@ -34,8 +34,8 @@ struct MemoryOf {
     return memory;
   }
 
-  // LibTorch's convolutions have inputs and results in other orders, too. A GPU lays out the patches
-  // that the weight reads, and keeps one or the other.
+  // LibTorch's convolutions have inputs and results in other orders, too. A GPU lays out the
+  // patches that the weight reads, and keeps one or the other.
   LayerMemory operator()(const Convolution& layer) const {
     const auto& shape = layer.shape;
     const double outputs = number(shape.outputs), places = out() / outputs, reads = number(shape.reads());
@@ -65,7 +65,7 @@ struct MemoryOf {
     LayerMemory memory{.saved = statistics, .gradient_reads_inputs = true, .rules_read_inputs = true};
     for (const bool one : at.trains) memory.kept += one ? number(width) : 0;
     memory.forming = memory.kept;
-    if (!at.on_cpu && at.trains_any()) memory.forming += 3 * in();  // normalised values and products
+    if (!at.on_cpu && at.trains_any()) memory.forming += 3 * in();  // normalised values, products
     return memory;
   }
   LayerMemory operator()(const LayerNorm& layer) const {
@@ -107,9 +107,9 @@ struct MemoryOf {
     return memory;
   }
 
-  // LibTorch's own gradient keeps what attention is given and gives, a number for each query of each
-  // head, turned copies of queries and keys, and, where keys are shared by heads, copies of keys and
-  // values and the scores.
+  // LibTorch's own gradient keeps what attention is given and gives, a number for each query of
+  // each head, turned copies of queries and keys, and, where keys are shared by heads, copies of
+  // keys and values and the scores.
   LayerMemory operator()(const Attention& layer) const {
     const auto& shape = layer.shape;
     const double tokens = number(at.output.front()), heads = number(shape.heads);

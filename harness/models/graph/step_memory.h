@@ -3,8 +3,8 @@
 // holds to the memory of real steps of every registered model.
 //
 // The forward and the backward pass are followed place by place. A record keeps what its layer's
-// gradients read: inputs, output, and what the layer saves. On the way back each record is let go of
-// as soon as its layer's gradient is known; of a layer that trains either the pair of input and
+// gradients read: inputs, output, and what the layer saves. On the way back each record is let go
+// of as soon as its layer's gradient is known; of a layer that trains either the pair of input and
 // output gradient stays or its per-sample gradients, whichever the layer chooses (layers/linear.h,
 // layers/conv2d.h). layer_memory.h says of each kind of layer what it reads, saves and forms.
 #pragma once

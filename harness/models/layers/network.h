@@ -96,7 +96,8 @@ class Network {
   // The logits for inputs with B rows, without recording.
   torch::Tensor forward(const torch::Tensor& input) const { return forward(Tensors{input}); }
   torch::Tensor forward(const Tensors& inputs) const;
-  // Names the layer that features() stops before. make_network() (make_network.h) names the graph's.
+  // Names the layer that features() stops before. make_network() (make_network.h) names the
+  // graph's.
   void set_head(const std::string& layer);
   bool has_head() const { return head_ < steps_.size(); }
   // The values that the head reads, [B, ..., width] in the parameters' type, without recording. The

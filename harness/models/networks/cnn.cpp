@@ -3,9 +3,15 @@
 #include <cmath>
 #include <fmt/format.h>
 
-namespace hyfreedp::models {
+#include "harness/models/networks/options.h"
+#include "harness/models/networks/requests.h"
 
-Result<CnnShape> cnn_shape(const json::object& options, const ModelInput& input) {
+namespace hyfreedp::models {
+namespace {
+
+Result<CnnShape> shape_of(const Request& request) {
+  const auto& options = request.options;
+  const auto& input = request.input;
   CnnShape shape;
   shape.classes = input.classes;
   shape.channels = int_or(options, "channels", 1);
@@ -34,6 +40,16 @@ Result<CnnShape> cnn_shape(const json::object& options, const ModelInput& input)
   return shape;
 }
 
+Result<Description> describe(const Request& request) {
+  const auto shape = shape_of(request);
+  if (!shape) return shape.error();
+  auto description = description_of(*shape);
+  description.has_sizes_of_folder = false;
+  return description;
+}
+
+}  // namespace
+
 Result<graph::Graph> graph_of(const CnnShape& shape, const std::optional<Lora>& lora) {
   graph::Builder net(lora);
   const graph::Activation tanh{graph::Activation::Kind::tanh};
@@ -60,6 +76,33 @@ Result<graph::Graph> graph_of(const CnnShape& shape, const std::optional<Lora>& 
   for (const char* name : {"conv1", "conv2", "fc1"}) net.block(name);
   net.head("fc2");
   return net.finish();
+}
+
+json::object model_config(const CnnShape& shape) {
+  return {{"model_type", "hyfreedp-cnn"}, {"channels", shape.channels},
+          {"side", shape.side},           {"filters", json::array{shape.filters1, shape.filters2}},
+          {"hidden", shape.hidden},       {"classes", shape.classes}};
+}
+
+Facts cnn_facts() {
+  return {.name = "cnn",
+          .title = "tanh convolutional network",
+          .source = "two convolutions and two linear layers, as in Papernot et al., arXiv:2007.14191",
+          .options = with_weights(
+              {count("channels", 1, 1024,
+                     "channels of the input image; its features are in the order channel, row, column"),
+               {.name = "filters",
+                .type = OptionType::integer_list,
+                .default_value = json::array{16, 32},
+                .help = "number of filters of the first and the second convolution",
+                .min = 1,
+                .max = 4096},
+               count("hidden", 32, 65536, "width of the linear layer before the last"),
+               sparse(last_layer()),
+               trainable_part(),
+               trainable_pattern()}),
+          .example = {.dataset_options = {{"features", 196}}},
+          .describe = describe};
 }
 
 }  // namespace hyfreedp::models

@@ -9,8 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "harness/base/json.h"
-#include "harness/models/graph/builder.h"
+#include "harness/models/networks/description.h"
 
 namespace hyfreedp::models {
 
@@ -23,10 +22,10 @@ struct CnnShape {
   std::int64_t hidden = 32;
   std::int64_t classes = 10;
 };
-// The sizes on this data. An error if the features are not a square image with the option's
-// channels, or if the image is too small.
-Result<CnnShape> cnn_shape(const json::object& options, const ModelInput& input);
-
 Result<graph::Graph> graph_of(const CnnShape& shape, const std::optional<Lora>& lora = {});
+
+json::object model_config(const CnnShape& shape);
+
+Facts cnn_facts();
 
 }  // namespace hyfreedp::models

@@ -7,6 +7,8 @@
 #include "harness/base/text.h"
 #include "harness/models/files/config_keys.h"
 #include "harness/models/files/size_lists.h"
+#include "harness/models/networks/options.h"
+#include "harness/models/networks/requests.h"
 
 namespace hyfreedp::models {
 namespace {
@@ -25,6 +27,7 @@ constexpr Size kSizes[] = {{"convnext_tiny", {96, 192, 384, 768}, {3, 3, 9, 3}},
                            {"convnext_large", {192, 384, 768, 1536}, {3, 3, 27, 3}},
                            {"convnext_xlarge", {256, 512, 1024, 2048}, {3, 3, 27, 3}}};
 
+constexpr const char* kModel = "convnext";
 constexpr std::int64_t kMostChannels = 65536;
 constexpr std::int64_t kMostBlocks = 1000;
 
@@ -84,6 +87,22 @@ class ConvnextParts {
   graph::Builder& net_;
 };
 
+// Of model_args.
+Keys of_arguments() {
+  return keys::joined({keys::of_convolutional_arguments(), keys::used(Holds::list, "depths dims"),
+                       keys::harmless("ls_init_value head_init_scale"), keys::only("[7]", "kernel_sizes"),
+                       keys::only(R"(["patch"])", "stem_type"), keys::only("[4]", "patch_size"),
+                       keys::only("[false]", "head_norm_first conv_mlp use_grn"),
+                       keys::only("[true]", "conv_bias"), keys::only("[null]", "head_hidden_size norm_layer"),
+                       keys::only(R"(["gelu"])", "act_layer"), keys::only("[null, 1e-6]", "norm_eps")});
+}
+
+Result<Description> describe(const Request& request) {
+  const auto shape = sized<Shape>(request, {{"widths", &Shape::set_widths}, {"blocks", &Shape::set_blocks}});
+  if (!shape) return shape.error();
+  return description_of(*shape);
+}
+
 }  // namespace
 
 std::int64_t Shape::stage_side(std::size_t stage) const {
@@ -120,19 +139,18 @@ Result<Shape> Shape::from_json(const json::object& config, const std::string& wh
   const auto architecture = timm_architecture(config);
   auto shape = named(architecture, where);
   if (!shape) return shape;
-  if (auto known = check_keys(ConfigKeys::timm, config, where); !known) return known.error();
-  const auto args = timm_arguments(config);
+  const auto args = timm_arguments(keys_of_model(kModel, of_arguments()), config, where);
+  if (!args) return args.error();
   const auto inside = where + ": model_args";
-  if (auto known = check_keys(ConfigKeys::convnext_arguments, args, inside); !known) return known.error();
   const auto set = [&](const char* key, Sizes& sizes, std::int64_t most) -> Result<void> {
-    if (!args.contains(key)) return {};
-    const auto list = list_at(args, key, inside);
+    if (!args->contains(key)) return {};
+    const auto list = list_at(*args, key, inside);
     if (!list) return list.error();
     return set_sizes(sizes, **list, most, fmt::format("{}: '{}'", inside, key));
   };
   if (auto done = set("dims", shape->widths, kMostChannels); !done) return done.error();
   if (auto done = set("depths", shape->blocks, kMostBlocks); !done) return done.error();
-  shape->classes = int_or(args, "num_classes", int_or(config, "num_classes", shape->classes));
+  shape->classes = int_or(*args, "num_classes", int_or(config, "num_classes", shape->classes));
   return shape;
 }
 
@@ -156,6 +174,41 @@ Result<graph::Graph> graph_of(const ConvnextShape& shape, const std::optional<Lo
   parts.linear("head.fc", shape.features(), shape.classes, parts.norm("head.norm", shape.features(), x));
   net.head("head.fc");
   return net.finish();
+}
+
+json::object model_config(const ConvnextShape& shape) {
+  return {{"architecture", "convnext_tiny"},
+          {"num_classes", shape.classes},
+          {"num_features", shape.features()},
+          {"model_args", json::object{{"depths", numbers({shape.blocks.begin(), shape.blocks.end()})},
+                                      {"dims", numbers({shape.widths.begin(), shape.widths.end()})},
+                                      {"num_classes", shape.classes}}},
+          {"pretrained_cfg",
+           json::object{{"input_size", json::array{ConvnextShape::kChannels, shape.side, shape.side}},
+                        {"num_classes", shape.classes},
+                        {"first_conv", "stem.0"},
+                        {"classifier", "head.fc"}}}};
+}
+
+Facts convnext_facts() {
+  const std::string targets = "mlp.fc1,mlp.fc2";
+  return {.name = kModel,
+          .title = "ConvNeXt, convolutional with LayerNorm",
+          .source = "Liu et al., arXiv:2201.03545; names and weights of timm",
+          .options = with_adapters(
+              {text("size",
+                    "convnext_tiny (the default, unless other sizes are given), convnext_small, "
+                    "convnext_base, convnext_large or convnext_xlarge"),
+               list_of("widths", 65536, "channels of each of the four stages"),
+               list_of("blocks", 1000, "blocks of each of the four stages")},
+              targets, true),
+          .microbatch = 16,
+          .example = {.dataset = "synthetic-images",
+                      .dataset_options = small_colour_images(34),
+                      .options = {{"widths", json::array{4, 3, 5, 6}}, {"blocks", json::array{1, 2, 1, 1}}}},
+          .adapter_targets = targets,
+          .normalise = "imagenet",
+          .describe = describe};
 }
 
 }  // namespace hyfreedp::models

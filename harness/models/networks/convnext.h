@@ -20,8 +20,7 @@
 #include <cstdint>
 #include <string>
 
-#include "harness/base/json.h"
-#include "harness/models/graph/builder.h"
+#include "harness/models/networks/description.h"
 
 namespace hyfreedp::models {
 
@@ -54,5 +53,9 @@ struct ConvnextShape {
 };
 
 Result<graph::Graph> graph_of(const ConvnextShape& shape, const std::optional<Lora>& lora = {});
+
+json::object model_config(const ConvnextShape& shape);
+
+Facts convnext_facts();
 
 }  // namespace hyfreedp::models

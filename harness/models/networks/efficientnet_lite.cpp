@@ -6,6 +6,8 @@
 #include "harness/base/text.h"
 #include "harness/models/files/config_keys.h"
 #include "harness/models/files/size_lists.h"
+#include "harness/models/networks/options.h"
+#include "harness/models/networks/requests.h"
 
 namespace hyfreedp::models {
 namespace {
@@ -28,6 +30,7 @@ constexpr Size kSizes[] = {{"efficientnet-lite0", "efficientnet_lite0", Shape().
 // timm's, which pad as TensorFlow does.
 constexpr const char* kOfTensorFlow = "tf_";
 
+constexpr const char* kModel = "efficientnet-lite";
 constexpr std::int64_t kMostChannels = 65536;
 constexpr std::int64_t kMostBlocks = 1000;
 
@@ -90,6 +93,64 @@ class LiteParts {
   graph::Builder& net_;
 };
 
+// Of model_args.
+Keys of_arguments() {
+  return keys::joined({keys::of_convolutional_arguments(), keys::harmless("bn_momentum"),
+                       keys::only("[0.001]", "bn_eps"), keys::only(R"(["same"])", "pad_type"),
+                       keys::only(R"(["relu6"])", "act_layer")});
+}
+
+// Names as timm's file and this network have them, with the BatchNorms beside.
+std::vector<NormedConvolution> timms_convolutions(const EfficientNetLiteShape& shape) {
+  std::vector<NormedConvolution> list;
+  const auto add = [&](const std::string& name, const std::string& norm, std::vector<std::int64_t> sizes) {
+    list.push_back({name, name, norm, std::move(sizes)});
+  };
+  const auto kernel = EfficientNetLiteShape::kStemKernel;
+  add("conv_stem", "bn1", {shape.stem, EfficientNetLiteShape::kChannels, kernel, kernel});
+  for (const auto& block : shape.list_blocks()) {
+    int number = 1;
+    const auto next = [&] { return fmt::format("{}.bn{}", block.name, number++); };
+    if (block.widens()) add(block.expand(), next(), {block.hidden, block.inputs, 1, 1});
+    add(block.depthwise(), next(), {block.hidden, 1, block.kernel, block.kernel});
+    add(block.project(), next(), {block.outputs, block.hidden, 1, 1});
+  }
+  add("conv_head", "bn2", {shape.top, shape.widths.back(), 1, 1});
+  return list;
+}
+
+// Those of the Python package efficientnet-lite-pytorch (_conv_stem, _blocks.N._expand_conv,
+// ._depthwise_conv, ._project_conv, _conv_head, _fc).
+std::vector<NormedConvolution> packages_convolutions(const EfficientNetLiteShape& shape) {
+  const auto kernel = EfficientNetLiteShape::kStemKernel;
+  std::vector<NormedConvolution> list{
+      {"conv_stem", "_conv_stem", "_bn0", {shape.stem, EfficientNetLiteShape::kChannels, kernel, kernel}}};
+  int number = 0;
+  for (const auto& block : shape.list_blocks()) {
+    const auto file = fmt::format("_blocks.{}.", number++);
+    if (block.widens()) {
+      list.push_back(
+          {block.expand(), file + "_expand_conv", file + "_bn0", {block.hidden, block.inputs, 1, 1}});
+    }
+    list.push_back({block.depthwise(),
+                    file + "_depthwise_conv",
+                    file + "_bn1",
+                    {block.hidden, 1, block.kernel, block.kernel}});
+    list.push_back(
+        {block.project(), file + "_project_conv", file + "_bn2", {block.outputs, block.hidden, 1, 1}});
+  }
+  list.push_back({"conv_head", "_conv_head", "_bn1", {shape.top, shape.widths.back(), 1, 1}});
+  return list;
+}
+
+Result<Description> describe(const Request& request) {
+  const auto shape = sized<Shape>(request, {{"widths", &Shape::set_widths}, {"blocks", &Shape::set_blocks}});
+  if (!shape) return shape.error();
+  auto description = description_of(*shape);
+  description.published = normed(*shape);
+  return description;
+}
+
 }  // namespace
 
 SamePadding same_padding(std::int64_t side, std::int64_t kernel, std::int64_t stride) {
@@ -148,8 +209,8 @@ Result<void> Shape::set_blocks(const json::array& numbers, const std::string& wh
 
 Result<Shape> Shape::from_json(const json::object& config, const std::string& where) {
   if (is_kept(config, kOwnType)) {
-    if (auto known = check_keys(ConfigKeys::kept_efficientnet_lite, config, where); !known)
-      return known.error();
+    const auto keys = keys_of_model(kModel, keys::of_kept("widths blocks"));
+    if (auto known = check_keys(keys, config, where); !known) return known.error();
     Shape shape;
     const auto widths = list_at(config, "widths", where);
     if (!widths) return widths.error();
@@ -165,9 +226,7 @@ Result<Shape> Shape::from_json(const json::object& config, const std::string& wh
   for (const auto& size : kSizes) {
     const auto of_timm = std::string(kOfTensorFlow) + size.architecture;
     if (architecture == size.architecture || architecture.substr(0, architecture.find('.')) == of_timm) {
-      if (auto known = check_keys(ConfigKeys::timm, config, where); !known) return known.error();
-      auto known =
-          check_keys(ConfigKeys::efficientnet_lite_arguments, timm_arguments(config), where + ": model_args");
+      const auto known = timm_arguments(keys_of_model(kModel, of_arguments()), config, where);
       if (!known) return known.error();
       auto shape = of_size(size);
       shape.has_timms_names = architecture != size.architecture;
@@ -196,6 +255,52 @@ Result<graph::Graph> graph_of(const EfficientNetLiteShape& shape, const std::opt
   net.linear("classifier", {.inputs = shape.top, .outputs = shape.classes}, x);
   net.head("classifier");
   return net.finish();
+}
+
+NormedNetwork normed(const EfficientNetLiteShape& shape) {
+  constexpr double kTensorFlowEps = 1e-3;
+  NormedNetwork network{.eps = kTensorFlowEps,
+                        .convolutions = packages_convolutions(shape),
+                        .head = "classifier",
+                        .head_file = "_fc",
+                        .head_shape = {shape.classes, shape.top},
+                        .refused = "conv_stem.weight",
+                        .refusal =
+                            "These are the names of timm's efficientnet_lite0, which pads images otherwise "
+                            "than the network here. Of timm, tf_efficientnet_lite0 is read."};
+  if (!shape.has_timms_names) return network;
+  network.convolutions = timms_convolutions(shape);
+  network.head_file = network.head;
+  network.refused.clear();
+  return network;
+}
+
+json::object model_config(const EfficientNetLiteShape& shape) {
+  auto widths = numbers({shape.widths.begin(), shape.widths.end()});
+  widths.insert(widths.begin(), shape.stem);
+  widths.push_back(shape.top);
+  return {{"model_type", EfficientNetLiteShape::kOwnType},
+          {"widths", widths},
+          {"blocks", numbers({shape.blocks.begin(), shape.blocks.end()})},
+          {"classes", shape.classes}};
+}
+
+Facts efficientnet_lite_facts() {
+  return {.name = kModel,
+          .title = "EfficientNet-Lite",
+          .source = "Tan & Le, arXiv:1905.11946, and TensorFlow's Lite variant; names of timm",
+          .options = with_published(
+              {text("size", "efficientnet-lite0 (the default, unless other sizes are given)"),
+               list_of("widths", 65536, "channels of the stem, of the seven stages and of the top"),
+               list_of("blocks", 1000, "blocks of each of the seven stages")},
+              "pytorch_model.bin as published"),
+          .microbatch = 32,
+          .example = {.dataset = "synthetic-images",
+                      .dataset_options = small_colour_images(34),
+                      .options = {{"widths", json::array{4, 3, 4, 4, 5, 4, 4, 5, 12}},
+                                  {"blocks", json::array{1, 2, 1, 1, 1, 1, 1}}}},
+          .normalise = "half",
+          .describe = describe};
 }
 
 }  // namespace hyfreedp::models

@@ -23,8 +23,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/base/json.h"
-#include "harness/models/graph/builder.h"
+#include "harness/models/networks/description.h"
 
 namespace hyfreedp::models {
 
@@ -75,7 +74,7 @@ struct EfficientNetLiteShape {
   static Result<EfficientNetLiteShape> named(const std::string& name, const std::string& where);
   // Sizes from a weights folder's config.json: {"architecture": "efficientnet_lite0"}, timm's of
   // tf_efficientnet_lite0 (its efficientnet_lite0 pads otherwise), or what model_config()
-  // (model_config.h) writes. The image is no part of either.
+  // writes. The image is no part of either.
   static Result<EfficientNetLiteShape> from_json(const json::object& config, const std::string& where);
   // Sets `stem`, `widths` and `top` from nine numbers, or `blocks` from seven.
   Result<void> set_widths(const json::array& numbers, const std::string& where);
@@ -83,5 +82,11 @@ struct EfficientNetLiteShape {
 };
 
 Result<graph::Graph> graph_of(const EfficientNetLiteShape& shape, const std::optional<Lora>& lora = {});
+
+json::object model_config(const EfficientNetLiteShape& shape);
+// The names of published files.
+NormedNetwork normed(const EfficientNetLiteShape& shape);
+
+Facts efficientnet_lite_facts();
 
 }  // namespace hyfreedp::models

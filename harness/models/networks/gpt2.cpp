@@ -5,10 +5,13 @@
 
 #include "harness/base/text.h"
 #include "harness/models/files/config_keys.h"
+#include "harness/models/networks/options.h"
+#include "harness/models/networks/requests.h"
 
 namespace hyfreedp::models {
 namespace {
 
+constexpr const char* kModel = "gpt2";
 constexpr double kDeviation = 0.02;
 
 class Gpt2Parts {
@@ -58,6 +61,59 @@ class Gpt2Parts {
   graph::Builder& net_;
 };
 
+Keys of_config() {
+  return keys::joined(
+      {keys::of_transformers(),
+       keys::used(Holds::whole, "vocab_size n_positions n_embd n_layer n_head n_inner"),
+       keys::used(Holds::number, "layer_norm_epsilon"), keys::used(Holds::flag, "tie_word_embeddings"),
+       keys::only(R"(["gpt2"])", "model_type"),
+       keys::only(R"(["GPT2LMHeadModel", "GPT2Model"])", "architectures"),
+       keys::only(R"([null, "gelu_new"])", "activation_function"),
+       keys::only("[null, true]", "scale_attn_weights"),
+       keys::only("[null, false]", "scale_attn_by_inverse_layer_idx"),
+       keys::harmless(
+           "n_ctx reorder_and_upcast_attn resid_pdrop embd_pdrop attn_pdrop output_past summary_type "
+           "summary_use_proj summary_activation summary_proj_to_labels summary_first_dropout")});
+}
+
+Result<Gpt2Shape> shape_of(const Request& request) {
+  const auto& options = request.options;
+  if (given(options, "weights")) {
+    auto alone = decides_alone(request, "weights", {"size", "width", "depth", "heads"});
+    if (!alone) return alone.error();
+    const auto folder = request.folder();
+    if (!folder) return folder.error();
+    return Gpt2Shape::from_json(folder->config, folder->where);
+  }
+  if (given(options, "size")) {
+    auto alone = decides_alone(request, "size", {"width", "depth", "heads"});
+    if (!alone) return alone.error();
+    return Gpt2Shape::named(string_or(options, "size", ""), request.where());
+  }
+  Gpt2Shape shape;
+  shape.vocabulary = request.input.vocabulary;
+  shape.positions = request.input.length;
+  shape.width = int_or(options, "width", 64);
+  shape.depth = int_or(options, "depth", 2);
+  shape.heads = int_or(options, "heads", 4);
+  shape.hidden = 4 * shape.width;
+  return shape;
+}
+
+Result<Description> describe(const Request& request) {
+  if (auto sequence = need_sequence(request); !sequence) return sequence.error();
+  auto shape = shape_of(request);
+  if (!shape) return shape.error();
+  // Padding lies to the right of the tokens, where a causal network does not look.
+  shape->masked = false;
+  if (shape->width % shape->heads != 0)
+    return error(request.where() + ": 'width' is not a multiple of 'heads'.");
+  if (auto fits = fits_sequence(request, shape->vocabulary, shape->positions); !fits) return fits.error();
+  auto description = description_of(*shape);
+  description.prefix = "transformer.";
+  return description;
+}
+
 }  // namespace
 
 Result<Gpt2Shape> Gpt2Shape::named(const std::string& name, const std::string& where) {
@@ -86,7 +142,8 @@ Result<Gpt2Shape> Gpt2Shape::named(const std::string& name, const std::string& w
 }
 
 Result<Gpt2Shape> Gpt2Shape::from_json(const json::object& config, const std::string& where) {
-  if (auto known = check_keys(ConfigKeys::gpt2, config, where); !known) return known.error();
+  if (auto known = check_keys(keys_of_model(kModel, of_config()), config, where); !known)
+    return known.error();
   Gpt2Shape shape;
   for (const auto& [key, target] :
        {std::pair{"vocab_size", &shape.vocabulary}, std::pair{"n_positions", &shape.positions},
@@ -122,6 +179,41 @@ Result<graph::Graph> graph_of(const Gpt2Shape& shape, const std::optional<Lora>&
     net.head("lm_head");
   }
   return net.finish();
+}
+
+json::object model_config(const Gpt2Shape& shape) {
+  return {{"model_type", "gpt2"},
+          {"architectures", json::array{"GPT2LMHeadModel"}},
+          {"vocab_size", shape.vocabulary},
+          {"n_positions", shape.positions},
+          {"n_embd", shape.width},
+          {"n_layer", shape.depth},
+          {"n_head", shape.heads},
+          {"n_inner", shape.hidden},
+          {"activation_function", "gelu_new"},
+          {"layer_norm_epsilon", shape.eps},
+          {"resid_pdrop", 0.0},
+          {"embd_pdrop", 0.0},
+          {"attn_pdrop", 0.0},
+          {"tie_word_embeddings", shape.tied}};
+}
+
+Facts gpt2_facts() {
+  const std::string targets = "attn.c_attn";
+  return {.name = kModel,
+          .title = "GPT-2",
+          .source = "Radford et al., 2019; names and weights of Hugging Face",
+          .options = with_adapters({text("size", "gpt2, gpt2-medium, gpt2-large, gpt2-xl or distilgpt2"),
+                                    count("width", nullptr, 65536, "width of the tokens (default 64)"),
+                                    count("depth", nullptr, 1000, "blocks (default 2)"),
+                                    count("heads", nullptr, 1024, "attention heads (default 4)")},
+                                   targets, false),
+          .microbatch = 16,
+          .example = {.dataset = "synthetic-tokens",
+                      .dataset_options = small_tokens(),
+                      .options = {{"width", 8}, {"heads", 2}}},
+          .adapter_targets = targets,
+          .describe = describe};
 }
 
 }  // namespace hyfreedp::models

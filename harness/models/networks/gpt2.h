@@ -11,8 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/base/json.h"
-#include "harness/models/graph/builder.h"
+#include "harness/models/networks/description.h"
 
 namespace hyfreedp::models {
 
@@ -36,5 +35,9 @@ struct Gpt2Shape {
 };
 
 Result<graph::Graph> graph_of(const Gpt2Shape& shape, const std::optional<Lora>& lora = {});
+
+json::object model_config(const Gpt2Shape& shape);
+
+Facts gpt2_facts();
 
 }  // namespace hyfreedp::models

@@ -5,9 +5,22 @@
 #include <numbers>
 
 #include "harness/models/files/config_keys.h"
+#include "harness/models/networks/options.h"
+#include "harness/models/networks/requests.h"
 
 namespace hyfreedp::models {
 namespace {
+
+constexpr const char* kModel = "llama";
+
+// Of rope_scaling or rope_parameters.
+Keys of_rotary() {
+  return keys::joined(
+      {keys::used(Holds::text, "rope_type type"),
+       keys::used(Holds::number,
+                  "rope_theta factor low_freq_factor high_freq_factor original_max_position_embeddings"),
+       keys::only("[null, 1]", "partial_rotary_factor attention_factor")});
+}
 
 // Wavelengths up to original / high are kept, from original / low on divided by the factor.
 double llama3_frequency(double frequency, double factor, double low, double high, double original) {
@@ -27,8 +40,8 @@ Result<void> set_rotary(const json::object& config, LlamaShape& shape, const std
   const auto* rope = object_at(key);
   const json::object none;
   if (rope == nullptr) rope = &none;
-  if (auto known = check_keys(ConfigKeys::llama_rotary, *rope, where + ": '" + key + "'"); !known)
-    return known.error();
+  const auto known = keys_of_model(kModel, of_rotary());
+  if (auto checked = check_keys(known, *rope, where + ": '" + key + "'"); !checked) return checked.error();
   const double theta = double_or(*rope, "rope_theta", double_or(config, "rope_theta", 10000.0));
   const auto type = string_or(*rope, "rope_type", string_or(*rope, "type", "default"));
   if (!(theta > 1)) return error(where + ": 'rope_theta' must be above 1");
@@ -122,6 +135,61 @@ class LlamaParts {
   graph::Builder& net_;
 };
 
+Keys of_config() {
+  return keys::joined(
+      {keys::of_transformers(),
+       keys::used(Holds::whole,
+                  "vocab_size hidden_size intermediate_size num_hidden_layers num_attention_heads "
+                  "num_key_value_heads head_dim max_position_embeddings"),
+       keys::used(Holds::number, "rms_norm_eps rope_theta"),
+       keys::used(Holds::flag, "tie_word_embeddings attention_bias mlp_bias"),
+       keys::used(Holds::object, "rope_scaling rope_parameters"), keys::only(R"(["llama"])", "model_type"),
+       keys::only(R"(["LlamaForCausalLM", "LlamaModel"])", "architectures"),
+       keys::only(R"([null, "silu"])", "hidden_act"),
+       keys::only("[null, 1]", "partial_rotary_factor no_rope_layers"),
+       keys::only("[null]", "sliding_window"), keys::only(R"([null, "full_attention"])", "layer_types"),
+       keys::only("[null, false]", "use_sliding_window rope_interleaved use_qk_norm qk_norm"),
+       keys::harmless("attention_dropout pretraining_tp max_sequence_length is_llama_config")});
+}
+
+// As a config.json. `where`: what messages name.
+Result<FolderConfig> config_of(const Request& request) {
+  const auto& options = request.options;
+  const std::vector<const char*> sizes = {"width", "depth", "heads", "kv_heads", "hidden"};
+  if (given(options, "weights")) {
+    if (auto alone = decides_alone(request, "weights", {"size"}); !alone) return alone.error();
+    if (auto alone = decides_alone(request, "weights", sizes); !alone) return alone.error();
+    return request.folder();
+  }
+  if (given(options, "size")) {
+    if (auto alone = decides_alone(request, "size", sizes); !alone) return alone.error();
+    auto named = LlamaShape::named_config(string_or(options, "size", ""), request.where());
+    if (!named) return named.error();
+    return FolderConfig{std::move(*named), request.where()};
+  }
+  const auto width = int_or(options, "width", 64);
+  const auto heads = int_or(options, "heads", 4);
+  return FolderConfig{{{"vocab_size", request.input.vocabulary},
+                       {"hidden_size", width},
+                       {"intermediate_size", int_or(options, "hidden", 3 * width)},
+                       {"num_hidden_layers", int_or(options, "depth", 2)},
+                       {"num_attention_heads", heads},
+                       {"num_key_value_heads", int_or(options, "kv_heads", heads)}},
+                      request.where()};
+}
+
+Result<Description> describe(const Request& request) {
+  if (auto sequence = need_sequence(request); !sequence) return sequence.error();
+  const auto config = config_of(request);
+  if (!config) return config.error();
+  auto shape = LlamaShape::from_json(config->config, config->where);
+  if (!shape) return shape.error();
+  // Padding lies to the right of the tokens, where a causal network does not look.
+  shape->masked = false;
+  if (auto fits = fits_sequence(request, shape->vocabulary, request.input.length); !fits) return fits.error();
+  return description_of(*shape);
+}
+
 }  // namespace
 
 Result<json::object> LlamaShape::named_config(const std::string& name, const std::string& where) {
@@ -147,7 +215,8 @@ Result<json::object> LlamaShape::named_config(const std::string& name, const std
 }
 
 Result<LlamaShape> LlamaShape::from_json(const json::object& config, const std::string& where) {
-  if (auto known = check_keys(ConfigKeys::llama, config, where); !known) return known.error();
+  if (auto known = check_keys(keys_of_model(kModel, of_config()), config, where); !known)
+    return known.error();
   LlamaShape shape;
   for (const auto& [key, target] :
        {std::pair{"vocab_size", &shape.vocabulary}, std::pair{"hidden_size", &shape.width},
@@ -189,6 +258,47 @@ Result<graph::Graph> graph_of(const LlamaShape& shape, const std::optional<Lora>
     net.head("lm_head");
   }
   return net.finish();
+}
+
+json::object model_config(const LlamaShape& shape) {
+  return {{"model_type", "llama"},
+          {"architectures", json::array{"LlamaForCausalLM"}},
+          {"vocab_size", shape.vocabulary},
+          {"hidden_size", shape.width},
+          {"intermediate_size", shape.hidden},
+          {"num_hidden_layers", shape.depth},
+          {"num_attention_heads", shape.heads},
+          {"num_key_value_heads", shape.kv_heads},
+          {"head_dim", shape.head_width},
+          {"hidden_act", "silu"},
+          {"max_position_embeddings", shape.positions},
+          {"rms_norm_eps", shape.eps},
+          {"rope_theta", shape.rope_theta},
+          {"rope_scaling", shape.rope_scaling.empty() ? json::value(nullptr) : shape.rope_scaling},
+          {"attention_bias", shape.attention_bias},
+          {"mlp_bias", shape.mlp_bias},
+          {"tie_word_embeddings", shape.tied}};
+}
+
+Facts llama_facts() {
+  const std::string targets = "self_attn.q_proj,self_attn.v_proj";
+  return {.name = kModel,
+          .title = "Llama",
+          .source = "Touvron et al., arXiv:2302.13971; names and weights of Hugging Face",
+          .options = with_adapters(
+              {text("size", "llama-3.2-1b or llama-3.2-3b"),
+               count("width", nullptr, 65536, "width of the tokens (default 64)"),
+               count("depth", nullptr, 1000, "blocks (default 2)"),
+               count("heads", nullptr, 1024, "query heads (default 4)"),
+               count("kv_heads", nullptr, 1024, "key and value heads (default: as the query heads)"),
+               count("hidden", nullptr, 1 << 20, "width of the gated layer (default: 3 times the width)")},
+              targets, false),
+          .microbatch = 16,
+          .example = {.dataset = "synthetic-tokens",
+                      .dataset_options = small_tokens(),
+                      .options = {{"width", 8}, {"heads", 2}, {"kv_heads", 1}}},
+          .adapter_targets = targets,
+          .describe = describe};
 }
 
 }  // namespace hyfreedp::models

@@ -14,8 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/base/json.h"
-#include "harness/models/graph/builder.h"
+#include "harness/models/networks/description.h"
 
 namespace hyfreedp::models {
 
@@ -45,5 +44,9 @@ struct LlamaShape {
 };
 
 Result<graph::Graph> graph_of(const LlamaShape& shape, const std::optional<Lora>& lora = {});
+
+json::object model_config(const LlamaShape& shape);
+
+Facts llama_facts();
 
 }  // namespace hyfreedp::models

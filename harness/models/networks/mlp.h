@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/models/graph/builder.h"
+#include "harness/models/networks/description.h"
 
 namespace hyfreedp::models {
 
@@ -29,5 +29,10 @@ struct MlpShape {
 };
 
 Result<graph::Graph> graph_of(const MlpShape& shape, const std::optional<Lora>& lora = {});
+
+json::object model_config(const MlpShape& shape);
+
+Facts linear_facts();  // a single layer
+Facts mlp_facts();
 
 }  // namespace hyfreedp::models

@@ -2,33 +2,37 @@
 
 #include <fmt/format.h>
 
+#include "harness/models/networks/options.h"
+#include "harness/models/networks/requests.h"
+#include "harness/models/networks/resnet_imagenet.h"
+
 namespace hyfreedp::models {
 namespace {
 
 constexpr double kGroupNormEps = 1e-5;
 
 // Side of the square images, or what is wrong with them.
-Result<std::int64_t> side_of(const ModelInput& input, const std::string& model) {
+Result<std::int64_t> side_of(const Request& request) {
+  const auto& input = request.input;
   if (!input.is_image()) {
-    return error(fmt::format("model {}: the dataset has no images. Use one that has, or its pixels.", model));
+    return error(request.where() + ": the dataset has no images. Use one that has, or its pixels.");
   }
   if (input.image[1] != input.image[2]) {
-    return error(fmt::format("model {}: images of {} x {} pixels are not square.", model, input.image[1],
+    return error(fmt::format("{}: images of {} x {} pixels are not square.", request.where(), input.image[1],
                              input.image[2]));
   }
   return input.image[1];
 }
 
-Result<ResnetShape> checked(ResnetShape shape, const std::string& model) {
-  if (shape.widths.empty()) return error("model " + model + ": 'widths' must name at least one stage.");
+Result<ResnetShape> checked(ResnetShape shape, const std::string& where) {
+  if (shape.widths.empty()) return error(where + ": 'widths' must name at least one stage.");
   for (const auto width : shape.widths) {
     if (width % shape.groups == 0 && shape.stem % shape.groups == 0) continue;
-    return error(
-        fmt::format("model {}: the number of channels, {}, is not a multiple of the number of groups, {}.",
-                    model, width % shape.groups != 0 ? width : shape.stem, shape.groups));
+    return error(fmt::format("{}: the number of channels, {}, is not a multiple of the number of groups, {}.",
+                             where, width % shape.groups != 0 ? width : shape.stem, shape.groups));
   }
   if (shape.side < std::int64_t{1} << (shape.widths.size() - 1)) {
-    return error(fmt::format("model {}: an image of {} pixels a side is too small for {} stages.", model,
+    return error(fmt::format("{}: an image of {} pixels a side is too small for {} stages.", where,
                              shape.side, shape.widths.size()));
   }
   return shape;
@@ -94,10 +98,10 @@ class ResidualParts {
   graph::Builder& net_;
 };
 
-}  // namespace
-
-Result<ResnetShape> resnet_shape(const json::object& options, const ModelInput& input) {
-  const auto side = side_of(input, "resnet");
+Result<ResnetShape> plain_shape(const Request& request) {
+  const auto& options = request.options;
+  const auto& input = request.input;
+  const auto side = side_of(request);
   if (!side) return side.error();
   ResnetShape shape{.channels = input.image[0],
                     .side = *side,
@@ -110,17 +114,21 @@ Result<ResnetShape> resnet_shape(const json::object& options, const ModelInput& 
   for (const auto& width : options.at("widths").as_array())
     shape.widths.push_back(width.to_number<std::int64_t>());
   if (!shape.widths.empty()) shape.stem = shape.widths.front();
-  return checked(std::move(shape), "resnet");
+  return checked(std::move(shape), request.where());
 }
 
-Result<ResnetShape> wide_resnet_shape(const json::object& options, const ModelInput& input) {
-  const auto side = side_of(input, "wrn-16-4");
+// WRN-depth-widen: (depth - 4) / 6 blocks a stage; the stages have 16, 32 and 64 times `widen`
+// channels.
+Result<ResnetShape> wide_shape(const Request& request) {
+  const auto& options = request.options;
+  const auto& input = request.input;
+  const auto side = side_of(request);
   if (!side) return side.error();
   const auto depth = int_or(options, "depth", 16);
   const auto widen = int_or(options, "widen", 4);
   if ((depth - 4) % 6 != 0 || depth < 10) {
-    return error(
-        fmt::format("model wrn-16-4: depth {} is not 6 n + 4 with n at least 1 (10, 16, 22, ...).", depth));
+    return error(fmt::format("{}: depth {} is not 6 n + 4 with n at least 1 (10, 16, 22, ...).",
+                             request.where(), depth));
   }
   return checked({.channels = input.image[0],
                   .side = *side,
@@ -130,8 +138,30 @@ Result<ResnetShape> wide_resnet_shape(const json::object& options, const ModelIn
                   .groups = int_or(options, "groups", 16),
                   .wide = true,
                   .classes = input.classes},
-                 "wrn-16-4");
+                 request.where());
 }
+
+// Networks of the same name in other programs are another model here.
+Result<void> not_for_imagenet(const Request& request) {
+  if (!given(request.options, "weights")) return {};
+  const auto folder = request.folder();
+  if (!folder || !ResnetImagenetShape::from_json(folder->config, folder->where)) return {};
+  return error(folder->where +
+               ": these are weights of the model resnet-imagenet. The model resnet has GroupNorms, and takes "
+               "only weights that this program kept.");
+}
+
+template <Result<ResnetShape> (*shape_of)(const Request&)>
+Result<Description> describe(const Request& request) {
+  if (auto suits = not_for_imagenet(request); !suits) return suits.error();
+  const auto shape = shape_of(request);
+  if (!shape) return shape.error();
+  auto description = description_of(*shape);
+  description.has_sizes_of_folder = false;
+  return description;
+}
+
+}  // namespace
 
 Result<graph::Graph> graph_of(const ResnetShape& shape, const std::optional<Lora>& lora) {
   graph::Builder net(lora);
@@ -152,6 +182,55 @@ Result<graph::Graph> graph_of(const ResnetShape& shape, const std::optional<Lora
   net.linear("fc", {.inputs = width, .outputs = shape.classes}, x);
   net.head("fc");
   return net.finish();
+}
+
+json::object model_config(const ResnetShape& shape) {
+  return {{"model_type", shape.wide ? "hyfreedp-wide-resnet" : "hyfreedp-resnet"},
+          {"channels", shape.channels},
+          {"side", shape.side},
+          {"stem", shape.stem},
+          {"widths", numbers(shape.widths)},
+          {"blocks", shape.blocks},
+          {"groups", shape.groups},
+          {"classes", shape.classes}};
+}
+
+Facts resnet_facts() {
+  return {
+      .name = "resnet",
+      .title = "residual network with GroupNorm",
+      .source = "He et al., arXiv:1512.03385, with Wu & He, arXiv:1803.08494, for BatchNorm",
+      .options = with_weights({{.name = "widths",
+                                .type = OptionType::integer_list,
+                                .default_value = json::array{16, 32, 64},
+                                .help = "channels of each stage; every stage but the first halves the image",
+                                .min = 1,
+                                .max = 4096},
+                               count("blocks", 1, 100, "blocks of each stage, with two convolutions each"),
+                               count("groups", 8, 1024, "number of groups of every GroupNorm"),
+                               sparse(last_layer()),
+                               trainable_part(),
+                               trainable_pattern()}),
+      .microbatch = 256,
+      .example = {.dataset = "synthetic-images",
+                  .dataset_options = small_images(),
+                  .options = {{"widths", json::array{4, 8}}, {"groups", 2}}},
+      .describe = describe<plain_shape>};
+}
+
+Facts wide_resnet_facts() {
+  return {.name = "wrn-16-4",
+          .title = "wide residual network 16-4, GroupNorm, standardised weights",
+          .source = "De et al., arXiv:2204.13650; Zagoruyko & Komodakis, arXiv:1605.07146",
+          .options = with_weights({count("depth", 16, 1000, "6 n + 4: n blocks a stage"),
+                                   count("widen", 4, 64, "channels are 16, 32 and 64 times this"),
+                                   count("groups", 16, 1024, "number of groups of every GroupNorm"),
+                                   sparse(last_layer()), trainable_part(), trainable_pattern()}),
+          .microbatch = 32,
+          .example = {.dataset = "synthetic-images",
+                      .dataset_options = small_images(),
+                      .options = {{"depth", 10}, {"widen", 1}, {"groups", 4}}},
+          .describe = describe<wide_shape>};
 }
 
 }  // namespace hyfreedp::models

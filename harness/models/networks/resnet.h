@@ -16,8 +16,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "harness/base/json.h"
-#include "harness/models/graph/builder.h"
+#include "harness/models/networks/description.h"
 
 namespace hyfreedp::models {
 
@@ -31,11 +30,11 @@ struct ResnetShape {
   bool wide = false;
   std::int64_t classes = 10;
 };
-Result<ResnetShape> resnet_shape(const json::object& options, const ModelInput& input);
-// WRN-depth-widen: (depth - 4) / 6 blocks a stage; the stages have 16, 32 and 64 times `widen`
-// channels.
-Result<ResnetShape> wide_resnet_shape(const json::object& options, const ModelInput& input);
-
 Result<graph::Graph> graph_of(const ResnetShape& shape, const std::optional<Lora>& lora = {});
+
+json::object model_config(const ResnetShape& shape);
+
+Facts resnet_facts();
+Facts wide_resnet_facts();  // "wrn-16-4"
 
 }  // namespace hyfreedp::models

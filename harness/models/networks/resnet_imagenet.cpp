@@ -7,6 +7,8 @@
 #include "harness/base/text.h"
 #include "harness/models/files/config_keys.h"
 #include "harness/models/files/size_lists.h"
+#include "harness/models/networks/options.h"
+#include "harness/models/networks/requests.h"
 
 namespace hyfreedp::models {
 namespace {
@@ -29,6 +31,7 @@ const Size kSizes[] = {{"resnet18", Shape::Kind::basic, {2, 2, 2, 2}},
                        {"resnet44", Shape::Kind::basic, {7, 7, 7}, true},
                        {"resnet56", Shape::Kind::basic, {9, 9, 9}, true}};
 
+constexpr const char* kModel = "resnet-imagenet";
 constexpr std::int64_t kMostChannels = 65536;
 constexpr std::int64_t kMostBlocks = 1000;
 
@@ -94,6 +97,33 @@ class ResnetBlocks {
  private:
   graph::Builder& net_;
 };
+
+// Of model_args.
+Keys of_arguments() {
+  return keys::joined(
+      {keys::of_convolutional_arguments(), keys::used(Holds::list, "channels layers"),
+       keys::harmless("drop_block_rate zero_init_last"), keys::only("[64]", "base_width stem_width"),
+       keys::only("[1]", "cardinality block_reduce_first down_kernel_size"),
+       keys::only(R"([""])", "stem_type"), keys::only("[false]", "replace_stem_pool avg_down"),
+       keys::only(R"(["relu"])", "act_layer"), keys::only("[null]", "aa_layer"),
+       keys::only("[null, {}]", "block_args")});
+}
+
+Result<Description> describe(const Request& request) {
+  for (const char* decides : {"weights", "size"}) {
+    if (!given(request.options, decides)) continue;
+    if (auto alone = decides_alone(request, decides, {"block"}); !alone) return alone.error();
+  }
+  auto shape = sized<Shape>(request, {{"widths", &Shape::set_widths}, {"blocks", &Shape::set_blocks}});
+  if (!shape) return shape.error();
+  if (given(request.options, "block")) {
+    const auto set = shape->set_kind(string_or(request.options, "block", ""), request.where());
+    if (!set) return set.error();
+  }
+  auto description = description_of(*shape);
+  description.published = normed(*shape);
+  return description;
+}
 
 }  // namespace
 
@@ -199,7 +229,9 @@ Result<void> Shape::set_kind(const std::string& name, const std::string& where) 
 
 Result<Shape> Shape::from_json(const json::object& config, const std::string& where) {
   if (is_kept(config, kOwnType)) {
-    if (auto known = check_keys(ConfigKeys::kept_resnet, config, where); !known) return known.error();
+    const auto sizes = keys::joined({keys::of_kept("widths blocks"), keys::used(Holds::text, "block"),
+                                     keys::used(Holds::flag, "for_cifar")});
+    if (auto known = check_keys(keys_of_model(kModel, sizes), config, where); !known) return known.error();
     Shape shape;
     if (bool_or(config, "for_cifar", false)) shape = *find_size("resnet20");
     const auto widths = list_at(config, "widths", where);
@@ -216,14 +248,13 @@ Result<Shape> Shape::from_json(const json::object& config, const std::string& wh
   // What follows a point says how the weights were trained.
   auto shape = find_size(architecture.substr(0, architecture.find('.')));
   if (!shape) return unknown_architecture(where, architecture, "ResNet", names_of_sizes(), kOwnType);
-  if (auto known = check_keys(ConfigKeys::timm, config, where); !known) return known.error();
-  const auto args = timm_arguments(config);
+  const auto args = timm_arguments(keys_of_model(kModel, of_arguments()), config, where);
+  if (!args) return args.error();
   const auto inside = where + ": model_args";
-  if (auto known = check_keys(ConfigKeys::resnet_arguments, args, inside); !known) return known.error();
   for (const auto& [key, sizes, most] : {std::tuple{"channels", &shape->widths, kMostChannels},
                                          std::tuple{"layers", &shape->blocks, kMostBlocks}}) {
-    if (!args.contains(key)) continue;
-    const auto list = list_at(args, key, inside);
+    if (!args->contains(key)) continue;
+    const auto list = list_at(*args, key, inside);
     if (!list) return list.error();
     const auto read = sizes_from(**list, sizes->size(), most, fmt::format("{}: '{}'", inside, key));
     if (!read) return read.error();
@@ -246,6 +277,60 @@ Result<graph::Graph> graph_of(const ResnetImagenetShape& shape, const std::optio
   net.linear("fc", {.inputs = shape.features(), .outputs = shape.classes}, x);
   net.head("fc");
   return net.finish();
+}
+
+// torchvision's names, which are timm's too: conv1, bn1, layer1.0.conv1, layer1.0.bn1, ...,
+// layer2.0.downsample.0 and .1 (a convolution and its BatchNorm), fc.
+NormedNetwork normed(const ResnetImagenetShape& shape) {
+  constexpr double kPyTorchEps = 1e-5;
+  NormedNetwork network{.eps = kPyTorchEps,
+                        .convolutions = {},
+                        .head = "fc",
+                        .head_file = "fc",
+                        .head_shape = {shape.classes, shape.features()}};
+  for (const auto& one : shape.list_convolutions()) {
+    network.convolutions.push_back(
+        {one.name, one.name, one.norm, {one.outputs, one.inputs, one.kernel, one.kernel}});
+  }
+  return network;
+}
+
+json::object model_config(const ResnetImagenetShape& shape) {
+  using Shape = ResnetImagenetShape;
+  auto widths = numbers({shape.widths.begin(), shape.widths.end()});
+  widths.insert(widths.begin(), shape.stem);
+  json::object config{{"model_type", Shape::kOwnType},
+                      {"widths", widths},
+                      {"blocks", numbers({shape.blocks.begin(), shape.blocks.end()})},
+                      {"block", shape.kind == Shape::Kind::basic ? Shape::kBasic : Shape::kBottleneck},
+                      {"classes", shape.classes}};
+  if (shape.for_cifar) config["for_cifar"] = true;
+  return config;
+}
+
+Facts resnet_imagenet_facts() {
+  return {.name = kModel,
+          .title = "residual network for ImageNet or CIFAR, BatchNorm folded into its convolutions",
+          .source = "He et al., arXiv:1512.03385; names and weights of torchvision and timm",
+          .options = with_published(
+              {text("size",
+                    "resnet18 (the default, unless other sizes are given), resnet34, resnet50, resnet101 or "
+                    "resnet152; of CIFAR's images: resnet20, resnet32, resnet44 or resnet56"),
+               list_of("widths", 65536, "channels of the stem and of each of the four stages"),
+               list_of("blocks", 1000, "blocks of each of the four stages"),
+               choice("block", nullptr,
+                      "basic: two 3x3 convolutions (the default); bottleneck: 1x1, 3x3, and a 1x1 to four "
+                      "times the stage's channels",
+                      {Shape::kBasic, Shape::kBottleneck})},
+              "model.safetensors or pytorch_model.bin as published"),
+          .microbatch = 32,
+          .example = {.dataset = "synthetic-images",
+                      .dataset_options = small_colour_images(34),
+                      .options = {{"widths", json::array{6, 3, 4, 5, 6}},
+                                  {"blocks", json::array{1, 2, 1, 1}},
+                                  {"block", Shape::kBottleneck}}},
+          .normalise = "imagenet",
+          .describe = describe};
 }
 
 }  // namespace hyfreedp::models

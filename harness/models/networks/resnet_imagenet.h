@@ -1,5 +1,5 @@
-// ResNets for ImageNet: He et al., arXiv:1512.03385, table 1, with the stride of a bottleneck on its
-// 3x3 convolution, as torchvision and timm have it.
+// ResNets for ImageNet: He et al., arXiv:1512.03385, table 1, with the stride of a bottleneck on
+// its 3x3 convolution, as torchvision and timm have it.
 //
 //   conv1          7x7, stride 2, ReLU; then the largest of 3x3 places, stride 2
 //   layerS.B       four stages of blocks, whose output is added to their input before a last ReLU.
@@ -28,8 +28,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/base/json.h"
-#include "harness/models/graph/builder.h"
+#include "harness/models/networks/description.h"
 
 namespace hyfreedp::models {
 
@@ -83,7 +82,7 @@ struct ResnetImagenetShape {
   // Sizes by name, "resnet18". An error that begins with `where` for another name.
   static Result<ResnetImagenetShape> named(const std::string& name, const std::string& where);
   // Sizes from a weights folder's config.json: {"architecture": "resnet18"}, as timm writes it, or
-  // what model_config() (model_config.h) writes. The image is no part of either.
+  // what model_config() writes. The image is no part of either.
   static Result<ResnetImagenetShape> from_json(const json::object& config, const std::string& where);
   // Sets `stem` and `widths`, `blocks`, of four stages or of three (for_cifar), or `kind` from its
   // name.
@@ -93,5 +92,11 @@ struct ResnetImagenetShape {
 };
 
 Result<graph::Graph> graph_of(const ResnetImagenetShape& shape, const std::optional<Lora>& lora = {});
+
+json::object model_config(const ResnetImagenetShape& shape);
+// The names of published files.
+NormedNetwork normed(const ResnetImagenetShape& shape);
+
+Facts resnet_imagenet_facts();
 
 }  // namespace hyfreedp::models

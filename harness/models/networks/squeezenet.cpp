@@ -6,12 +6,15 @@
 #include "harness/base/text.h"
 #include "harness/models/files/config_keys.h"
 #include "harness/models/files/size_lists.h"
+#include "harness/models/networks/options.h"
+#include "harness/models/networks/requests.h"
 
 namespace hyfreedp::models {
 namespace {
 
 using Shape = SqueezeNetShape;
 
+constexpr const char* kModel = "squeezenet";
 constexpr const char* kName = "squeezenet1.1";
 constexpr const char* kArchitecture = "squeezenet1_1";  // in a config.json
 constexpr std::int64_t kMostChannels = 65536;
@@ -48,6 +51,15 @@ class FireParts {
  private:
   graph::Builder& net_;
 };
+
+Result<Description> describe(const Request& request) {
+  auto shape = sized<Shape>(request, {{"widths", &Shape::set_widths}, {"squeeze", &Shape::set_squeezes}});
+  if (!shape) return shape.error();
+  if (string_or(request.options, "head", "new") == "new") shape->head = Shape::Head::mean_then_linear;
+  auto description = description_of(*shape);
+  description.published = caffe_network(*shape);
+  return description;
+}
 
 }  // namespace
 
@@ -94,7 +106,8 @@ Result<void> Shape::set_squeezes(const json::array& numbers, const std::string& 
 Result<Shape> Shape::from_json(const json::object& config, const std::string& where) {
   Shape shape;
   if (is_kept(config, kOwnType)) {
-    if (auto known = check_keys(ConfigKeys::kept_squeezenet, config, where); !known) return known.error();
+    const auto sizes = keys::joined({keys::of_kept("widths squeeze"), keys::used(Holds::text, "head")});
+    if (auto known = check_keys(keys_of_model(kModel, sizes), config, where); !known) return known.error();
     const auto widths = list_at(config, "widths", where);
     if (!widths) return widths.error();
     const auto squeeze = list_at(config, "squeeze", where);
@@ -113,7 +126,7 @@ Result<Shape> Shape::from_json(const json::object& config, const std::string& wh
   const auto architecture = timm_architecture(config);
   if (architecture != kArchitecture)
     return unknown_architecture(where, architecture, "SqueezeNet", {kArchitecture}, kOwnType);
-  if (auto known = check_keys(ConfigKeys::timm, config, where); !known) return known.error();
+  if (auto known = check_timm_keys(config, where); !known) return known.error();
   shape.head = Head::convolution;
   return shape;
 }
@@ -142,6 +155,50 @@ Result<graph::Graph> graph_of(const SqueezeNetShape& shape, const std::optional<
     net.linear(head, {.inputs = shape.features(), .outputs = shape.classes}, x);
   }
   return net.finish();
+}
+
+CaffeNetwork caffe_network(const SqueezeNetShape& shape) {
+  std::vector<CaffeConvolution> list{
+      {"features.0", "conv1", Shape::kStemKernel, Shape::kChannels, shape.stem}};
+  int number = 2;
+  for (const auto& module : shape.list_modules()) {
+    const auto file = fmt::format("fire{}/", number++);
+    list.push_back({module.squeezing(), file + "squeeze1x1", 1, module.inputs, module.squeeze});
+    list.push_back({module.small(), file + "expand1x1", 1, module.squeeze, module.branch});
+    list.push_back({module.large(), file + "expand3x3", 3, module.squeeze, module.branch});
+  }
+  list.push_back({"classifier.1", "conv10", 1, shape.features(), shape.classes});
+  return {std::move(list)};
+}
+
+json::object model_config(const SqueezeNetShape& shape) {
+  auto widths = numbers({shape.branches.begin(), shape.branches.end()});
+  widths.insert(widths.begin(), shape.stem);
+  const bool is_linear = shape.head == SqueezeNetShape::Head::mean_then_linear;
+  return {{"model_type", SqueezeNetShape::kOwnType},
+          {"widths", widths},
+          {"squeeze", numbers({shape.squeezes.begin(), shape.squeezes.end()})},
+          {"head", is_linear ? kLinearHead : kConvolutionHead},
+          {"classes", shape.classes}};
+}
+
+Facts squeezenet_facts() {
+  return {.name = kModel,
+          .title = "SqueezeNet 1.1",
+          .source = "Iandola et al., arXiv:1602.07360, version 1.1 of its authors; names of torchvision",
+          .options = with_published(
+              {text("size", "squeezenet1.1 (the default, unless other sizes are given)"),
+               list_of("widths", 65536, "channels of the stem and of each branch of the eight fire modules"),
+               list_of("squeeze", 65536, "channels that each of the eight fire modules squeezes to")},
+              "weights.pkl or pytorch_model.bin as published"),
+          .microbatch = 32,
+          .example = {.dataset = "synthetic-images",
+                      .dataset_options = small_colour_images(26),
+                      // So wide that no module's ReLUs are all at zero: each layer has a gradient.
+                      .options = {{"widths", json::array{6, 6, 6, 7, 7, 8, 8, 8, 8}},
+                                  {"squeeze", json::array{6, 6, 6, 7, 6, 8, 7, 8}}}},
+          .normalise = "imagenet",
+          .describe = describe};
 }
 
 }  // namespace hyfreedp::models

@@ -12,8 +12,8 @@
 // normalisation layer. With the published weights images are expected as normalise: imagenet of a
 // dataset gives them (weights/squeezenet_weights.h).
 //
-// Input: images [B, 3, side, side], or the same numbers as [B, 3 * side * side]. Output: logits
-// [B, classes]. Initial values: He normal (torchvision's is uniform with the same deviation), biases
+// Input: images [B, 3, side, side], or the same numbers as [B, 3 * side * side]. Output: logits [B,
+// classes]. Initial values: He normal (torchvision's is uniform with the same deviation), biases
 // and a linear head zero. A head that is a convolution comes from a file only.
 #pragma once
 
@@ -22,8 +22,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/base/json.h"
-#include "harness/models/graph/builder.h"
+#include "harness/models/networks/description.h"
 
 namespace hyfreedp::models {
 
@@ -71,8 +70,7 @@ struct SqueezeNetShape {
   // Sizes by name, "squeezenet1.1". An error that begins with `where` for another name.
   static Result<SqueezeNetShape> named(const std::string& name, const std::string& where);
   // Sizes and head from a weights folder's config.json: {"architecture": "squeezenet1_1"}, whose
-  // head is a convolution, or what model_config() (model_config.h) writes. The image is no part of
-  // either.
+  // head is a convolution, or what model_config() writes. The image is no part of either.
   static Result<SqueezeNetShape> from_json(const json::object& config, const std::string& where);
   // Sets `stem` and `branches` from nine numbers, or `squeezes` from eight.
   Result<void> set_widths(const json::array& numbers, const std::string& where);
@@ -80,5 +78,11 @@ struct SqueezeNetShape {
 };
 
 Result<graph::Graph> graph_of(const SqueezeNetShape& shape, const std::optional<Lora>& lora = {});
+
+json::object model_config(const SqueezeNetShape& shape);
+// The names of its authors' files.
+CaffeNetwork caffe_network(const SqueezeNetShape& shape);
+
+Facts squeezenet_facts();
 
 }  // namespace hyfreedp::models

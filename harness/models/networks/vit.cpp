@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <fmt/format.h>
 #include <optional>
 #include <string_view>
 
 #include "harness/models/files/config_keys.h"
 #include "harness/models/files/size_lists.h"
+#include "harness/models/networks/options.h"
+#include "harness/models/networks/requests.h"
 
 namespace hyfreedp::models {
 namespace {
@@ -78,20 +79,6 @@ const char* names_of(VitShape::Family family) {
   return "vit_{tiny|small|base|large}_patch{P}_{image}";
 }
 
-ConfigKeys arguments_of(VitShape::Family family) {
-  switch (family) {
-    case kBeit:
-      return ConfigKeys::beit_arguments;
-    case kClip:
-      return ConfigKeys::clip_arguments;
-    case kEva02:
-      return ConfigKeys::eva02_arguments;
-    case kVit:
-      break;
-  }
-  return ConfigKeys::vit_arguments;
-}
-
 bool takes(std::string_view& text, std::string_view begin) {
   if (!text.starts_with(begin)) return false;
   text.remove_prefix(begin.size());
@@ -132,127 +119,151 @@ std::optional<VitShape> read_name(const std::string& name) {
   return {};
 }
 
-constexpr double kDeviation = 0.02;
-constexpr double kBeitHeadScale = 1e-3;
-constexpr Initial kTruncated{Initial::Kind::truncated, kDeviation};
+// Of the vision transformers' model_args. `img_size` and `patch_size` may be pairs.
+Keys of_transformer_arguments() {
+  return keys::joined(
+      {keys::of_every_timm_network(), keys::harmless("img_size patch_size"),
+       keys::used(Holds::whole, "embed_dim depth num_heads in_chans"), keys::used(Holds::number, "mlp_ratio"),
+       keys::used(Holds::flag, "qkv_bias"), keys::used(Holds::text, "global_pool"),
+       keys::harmless("pos_drop_rate patch_drop_rate proj_drop_rate attn_drop_rate weight_init fix_init "
+                      "dynamic_img_size head_init_scale"),
+       keys::only("[false]", "dynamic_img_pad")});
+}
 
-class VitParts {
- public:
-  VitParts(const VitShape& shape, graph::Builder& net) : shape_(shape), net_(net) {}
+Keys of_vit_or_clip_arguments(const char* pre_norm) {
+  return keys::joined(
+      {of_transformer_arguments(),
+       keys::only("[false]", "qk_norm scale_attn_norm scale_mlp_norm no_embed_class pool_include_prefix"),
+       keys::only("[true]", "proj_bias class_token final_norm"), keys::only(R"(["learn"])", "pos_embed"),
+       keys::only("[0]", "reg_tokens"), keys::only("[null]", "init_values fc_norm embed_norm_layer"),
+       keys::only(pre_norm, "pre_norm")});
+}
 
-  int norm(const std::string& name, std::int64_t width, int from) {
-    return net_.add(name, graph::LayerNorm{width, shape_.norm_eps()}, {from});
-  }
-  void add_tokens() {
-    const auto d = shape_.width;
-    const Conv2dShape patches{.inputs = shape_.channels,
-                              .outputs = d,
-                              .kernel = {shape_.patch, shape_.patch},
-                              .stride = {shape_.patch, shape_.patch},
-                              .with_bias = !shape_.is_clip()};
-    const auto uniform = uniform_by_inputs(patches.reads());
-    net_.add("image", graph::Unflatten{{shape_.channels, shape_.image, shape_.image}});
-    net_.add("patch_embed.proj", graph::Convolution{patches, uniform, uniform});
-    net_.add("patch_embed", graph::PlacesToTokens{});
-    const Initial token = is_of_beit() ? kTruncated : Initial{Initial::Kind::normal, 1e-6};
-    net_.add("", graph::ClassToken{"cls_token", d, token});
-    if (shape_.positions)
-      net_.add("", graph::Positions{"pos_embed", {1, shape_.patches() + 1, d}, kTruncated});
-    if (shape_.is_clip()) norm("norm_pre", d, net_.last());
-  }
-  // Returns the place of its output.
-  int block(std::int64_t number, int x) {
-    const auto name = "blocks." + std::to_string(number), attention = name + ".attn";
-    const auto d = shape_.width;
-    net_.block(name);
-    // Of the projections into the residual stream.
-    auto into_stream = kTruncated;
-    if (is_of_beit()) into_stream.scale /= std::sqrt(2.0 * static_cast<double>(number + 1));
-    const int attended = attend(attention, norm(name + ".norm1", d, x));
-    const int projected = linear(attention + ".proj", {.inputs = d, .weight = into_stream}, attended);
-    x = add_to_stream(name + ".add1", name + ".gamma_1", x, projected);
-    const int wide = widen(name + ".mlp", norm(name + ".norm2", d, x));
-    const graph::Linear narrow{.inputs = shape_.hidden(), .weight = into_stream};
-    return add_to_stream(name + ".add2", name + ".gamma_2", x, linear(name + ".mlp.fc2", narrow, wide));
-  }
-  // What a head that joins the blocks reads of this one.
-  int summary(const std::string& name, int x) {
-    if (shape_.pool == VitShape::Pool::block_tokens) return net_.add(name, graph::FirstToken{}, {x});
-    const auto length = shape_.patches() / VitShape::kQuarters;
-    return net_.add(name, graph::MeansOfTokens{1, VitShape::kQuarters, length}, {x});
-  }
-  void add_pool() {
-    if (shape_.pool == VitShape::Pool::class_token) {
-      norm("norm", shape_.width, net_.last());
-      net_.add("pool", graph::FirstToken{});
-    } else {
-      net_.add("pool", graph::MeanTokens{1});
-      norm("fc_norm", shape_.width, net_.last());
-    }
-  }
-  void add_head() {
-    auto initial = kTruncated;
-    if (is_of_beit()) initial.scale *= kBeitHeadScale;
-    net_.linear("head", {.inputs = shape_.features(), .outputs = shape_.classes, .weight = initial},
-                net_.last());
-    net_.head("head");
-  }
+Keys of_beit_arguments() {
+  return keys::joined({of_transformer_arguments(),
+                       keys::used(Holds::flag, "use_abs_pos_emb use_rel_pos_bias"),
+                       keys::used(Holds::number, "init_values"),
+                       keys::only("[false]", "swiglu_mlp scale_mlp use_shared_rel_pos_bias"),
+                       keys::only("[null]", "use_fc_norm")});
+}
 
- private:
-  // BEiT and EVA-02, which are of the same authors, begin with other values than ViT.
-  bool is_of_beit() const { return shape_.is_beit() || shape_.is_eva02(); }
-  // As wide as the tokens where `layer` has no number of outputs.
-  int linear(const std::string& name, graph::Linear layer, int from) {
-    if (layer.outputs == 0) layer.outputs = shape_.width;
-    return net_.linear(name, layer, from);
-  }
-  // Attention, without the projection of what comes out.
-  int attend(const std::string& name, int x) {
-    const auto d = shape_.width;
-    AttentionShape heads{.heads = shape_.heads, .kv_heads = shape_.heads, .head_width = d / shape_.heads};
-    if (shape_.is_eva02()) {
-      heads.packed = false;
-      heads.grid = GridRotation{.side = shape_.side(), .trained_side = VitShape::kRotarySide};
-      const graph::Linear plain{.inputs = d, .with_bias = false, .weight = kTruncated};
-      auto biased = plain;
-      biased.with_bias = shape_.qkv_bias;
-      const int q = linear(name + ".q_proj", biased, x);
-      const int k = linear(name + ".k_proj", plain, x);
-      const int v = linear(name + ".v_proj", biased, x);
-      return net_.add(name, graph::Attention{heads}, {q, k, v});
-    }
-    // BEiT has biases of queries and values beside one projection.
-    const bool apart = shape_.qkv_bias && shape_.is_beit();
-    linear(name + ".qkv", {d, 3 * d, shape_.qkv_bias && !apart, false, kTruncated}, x);
-    if (apart) net_.add("", graph::QueryValueBias{name + ".", d});
-    heads.side = shape_.relative_bias ? shape_.side() : 0;
-    return net_.add(name, graph::Attention{heads});
-  }
-  // The first half of a block's MLP.
-  int widen(const std::string& name, int x) {
-    const graph::Linear layer{.inputs = shape_.width, .outputs = shape_.hidden(), .weight = kTruncated};
-    using Kind = graph::Activation::Kind;
-    if (shape_.is_eva02()) {
-      const int gate = linear(name + ".fc1_g", layer, x);
-      const int up = linear(name + ".fc1_x", layer, x);
-      const int gated = net_.add(name + ".act", graph::Activation{Kind::gated_silu}, {gate, up});
-      return norm(name + ".norm", shape_.hidden(), gated);
-    }
-    const auto kind = shape_.quick_gelu ? Kind::quick_gelu : Kind::gelu;
-    return net_.add(name + ".act", graph::Activation{kind}, {linear(name + ".fc1", layer, x)});
-  }
-  // Adds a branch, multiplied by the block's parameter `gamma` where it has one.
-  int add_to_stream(const std::string& name, const std::string& gamma, int stream, int branch) {
-    if (shape_.layer_scale > 0) {
-      const Initial initial{Initial::Kind::constant, shape_.layer_scale};
-      branch = net_.add("", graph::Scale{gamma, shape_.width, initial}, {branch});
-    }
-    return net_.add(name, graph::Add{}, {stream, branch});
-  }
+Keys of_eva02_arguments() {
+  return keys::joined(
+      {of_transformer_arguments(),
+       keys::only("[true]", "swiglu_mlp scale_mlp use_rot_pos_emb use_abs_pos_emb class_token"),
+       keys::only("[false]",
+                  "qkv_fused qk_norm scale_attn_inner attn_only_layer_scale no_embed_class use_post_norm "
+                  "use_pre_transformer_norm rope_rotate_half"),
+       keys::only("[null]",
+                  "num_kv_heads init_values rope_mrope_section use_post_transformer_norm use_fc_norm"),
+       keys::only("[0]", "swiglu_align_to num_reg_tokens rope_grid_offset"),
+       keys::only(R"(["eva"])", "attn_type"), keys::only(R"(["cat"])", "rope_type"),
+       keys::only(R"(["ij"])", "rope_grid_indexing"), keys::only("[10000]", "rope_temperature"),
+       keys::only("[16]", "ref_feat_shape"),
+       // Random shifts while timm trains; heads that pool by attention, which there are none of.
+       keys::harmless("rope_shift_coords rope_jitter_coords rope_rescale_coords attn_pool_num_heads "
+                      "attn_pool_mlp_ratio")});
+}
 
-  const VitShape& shape_;
-  graph::Builder& net_;
-};
+// Of model_args.
+ConfigKeys keys_of(VitShape::Family family) {
+  const std::string model = model_of(family);
+  switch (family) {
+    case kBeit:
+      return keys_of_model(model, of_beit_arguments());
+    case kClip:
+      return keys_of_model(model, keys::joined({of_vit_or_clip_arguments("[true]"),
+                                                keys::only(R"([null, "gelu", "quick_gelu"])", "act_layer")}));
+    case kEva02:
+      return keys_of_model(model, of_eva02_arguments());
+    case kVit:
+      break;
+  }
+  return keys_of_model(
+      model, keys::joined({of_vit_or_clip_arguments("[false]"), keys::only(R"([null, "gelu"])", "act_layer"),
+                           keys::only(R"([null, "layernorm"])", "norm_layer")}));
+}
+
+// Tables of relative biases are of one number of patches, and are not resampled.
+Result<void> fits_tables(const VitShape& shape, const std::string& where, const ModelInput& input) {
+  if (!shape.relative_bias || input.image[1] == shape.image) return {};
+  return error(fmt::format(
+      "{}: its biases of attention are of images of {} pixels a side, the dataset's have {}. Give the "
+      "dataset 'side: {}', or use weights for {} pixels.",
+      where, shape.image, input.image[1], shape.image, input.image[1]));
+}
+
+Result<VitShape> shape_of_folder(const Request& request, VitShape::Family family) {
+  std::vector<const char*> decided = {"size", "patch", "width", "depth", "heads"};
+  // What the file's own head reads; blocks are joined for a new one.
+  if (!string_or(request.options, "pool", "").starts_with("block-")) decided.push_back("pool");
+  if (auto alone = decides_alone(request, "weights", decided); !alone) return alone.error();
+  const auto folder = request.folder();
+  if (!folder) return folder.error();
+  auto shape = VitShape::from_json(folder->config, folder->where, family);
+  if (!shape) return shape;
+  if (auto fits = fits_tables(*shape, folder->where, request.input); !fits) return fits.error();
+  if (shape->channels == request.input.image[0]) return shape;
+  return error(fmt::format("{}: the weights take images of {} channel(s), the dataset has {}.", folder->where,
+                           shape->channels, request.input.image[0]));
+}
+
+Result<VitShape> shape_of(const Request& request, VitShape::Family family) {
+  const auto& options = request.options;
+  if (given(options, "weights")) return shape_of_folder(request, family);
+  if (given(options, "size")) {
+    auto alone = decides_alone(request, "size", {"patch", "width", "depth", "heads"});
+    if (!alone) return alone.error();
+    return VitShape::named(string_or(options, "size", ""), request.where(), family);
+  }
+  auto shape = VitShape::of(family);
+  shape.patch = int_or(options, "patch", 4);
+  shape.width = int_or(options, "width", 64);
+  shape.depth = int_or(options, "depth", 4);
+  shape.heads = int_or(options, "heads", 4);
+  return shape;
+}
+
+template <VitShape::Family family>
+Result<Description> describe(const Request& request) {
+  if (auto square = need_square_images(request); !square) return square.error();
+  auto shape = shape_of(request, family);
+  if (!shape) return shape.error();
+  if (const auto pool = string_or(request.options, "pool", ""); !pool.empty()) {
+    const bool known = shape->set_pool(pool);
+    HYFREEDP_CHECK(known, "the option 'pool' has a choice that shapes do not know");
+  }
+  shape->image = request.input.image[1];
+  shape->channels = request.input.image[0];
+  shape->classes = request.input.classes;
+  if (auto checked = shape->check(request.where()); !checked) return checked.error();
+  auto description = description_of(*shape);
+  // The norm that is before the file's own head.
+  if (shape->joins_blocks()) description.ignored = {"norm.", "fc_norm."};
+  return description;
+}
+
+// `sizes` are the names of sizes, `pool` says what is the default.
+Facts vision_transformer(const std::string& sizes, const std::string& pool,
+                         const std::string& targets = "attn.qkv") {
+  return {.options = with_adapters(
+              {text("size", sizes + "; the image is the dataset's"),
+               count("patch", nullptr, 1024, "pixels a side of a patch (default 4)"),
+               count("width", nullptr, 65536, "width of the tokens (default 64)"),
+               count("depth", nullptr, 1000, "blocks (default 4)"),
+               count("heads", nullptr, 1024, "attention heads (default 4)"),
+               choice("pool", nullptr,
+                      "what the head reads: class token, or mean of the patches" + pool +
+                          "; or, joined from every block, its class token or the means of four quarters of "
+                          "its patches",
+                      {"token", "mean", "block-tokens", "block-quarters"})},
+              targets, true),
+          .microbatch = 16,
+          .example = {.dataset = "synthetic-images",
+                      .dataset_options = small_images(),
+                      .options = {{"width", 16}, {"depth", 2}, {"heads", 2}}},
+          .adapter_targets = targets};
+}
 
 }  // namespace
 
@@ -350,10 +361,10 @@ Result<VitShape> VitShape::from_json(const json::object& config, const std::stri
         "patch_size, embed_dim, depth, num_heads (harness/models/README.md).");
   }
   if (!shape) return shape;
-  if (auto known = check_keys(ConfigKeys::timm, config, where); !known) return known.error();
-  const auto args = timm_arguments(config);
+  const auto read = timm_arguments(keys_of(family), config, where);
+  if (!read) return read.error();
+  const auto& args = *read;
   const auto inside = where + ": model_args";
-  if (auto known = check_keys(arguments_of(family), args, inside); !known) return known.error();
   const auto image = square_side(args, "img_size", shape->image, inside);
   if (!image) return image.error();
   const auto patch = square_side(args, "patch_size", shape->patch, inside);
@@ -384,24 +395,75 @@ Result<VitShape> VitShape::from_json(const json::object& config, const std::stri
   return shape;
 }
 
-Result<graph::Graph> graph_of(const VitShape& shape, const std::optional<Lora>& lora) {
-  if (auto checked = shape.check(std::string("model ") + shape.model()); !checked) return checked.error();
-  graph::Builder net(lora);
-  VitParts parts(shape, net);
-  parts.add_tokens();
-  int x = net.last();
-  std::vector<int> joined;
-  for (std::int64_t i = 0; i < shape.depth; ++i) {
-    x = parts.block(i, x);
-    if (shape.joins_blocks()) joined.push_back(parts.summary(fmt::format("blocks.{}.pool", i), x));
+json::object model_config(const VitShape& shape) {
+  const char* pool = shape.pool_name();
+  const char* architecture = "vit_tiny_patch16_224";
+  if (shape.is_beit()) architecture = "beit_base_patch16_224";
+  if (shape.is_clip()) architecture = "vit_base_patch16_clip_224";
+  if (shape.is_eva02()) architecture = "eva02_base_patch14_224";
+  json::object args{
+      {"img_size", shape.image},    {"patch_size", shape.patch},  {"embed_dim", shape.width},
+      {"depth", shape.depth},       {"num_heads", shape.heads},   {"mlp_ratio", shape.mlp_ratio},
+      {"in_chans", shape.channels}, {"qkv_bias", shape.qkv_bias}, {"global_pool", pool}};
+  if (shape.is_beit()) {
+    args["use_abs_pos_emb"] = shape.positions;
+    args["use_rel_pos_bias"] = shape.relative_bias;
+    args["init_values"] = shape.layer_scale > 0 ? json::value(shape.layer_scale) : json::value(nullptr);
   }
-  if (shape.joins_blocks()) {
-    net.add("pool", graph::Concatenate{}, joined);
-  } else {
-    parts.add_pool();
-  }
-  parts.add_head();
-  return net.finish();
+  if (shape.is_clip()) args["act_layer"] = shape.quick_gelu ? "quick_gelu" : "gelu";
+  return {
+      {"architecture", architecture},
+      {"num_classes", shape.classes},
+      {"num_features", shape.features()},
+      {"global_pool", pool},
+      {"model_args", args},
+      {"pretrained_cfg", json::object{{"input_size", json::array{shape.channels, shape.image, shape.image}},
+                                      {"fixed_input_size", true},
+                                      {"num_classes", shape.classes},
+                                      {"first_conv", "patch_embed.proj"},
+                                      {"classifier", "head"}}}};
+}
+
+Facts vit_facts() {
+  auto facts = vision_transformer("vit_{tiny|small|base|large}_patch{P}_{image}", "");
+  facts.name = "vit";
+  facts.title = "vision transformer";
+  facts.source = "Dosovitskiy et al., arXiv:2010.11929; names and weights of timm";
+  facts.describe = describe<VitShape::Family::vit>;
+  return facts;
+}
+
+Facts beit_facts() {
+  auto facts = vision_transformer("{beit|beitv2}_{base|large}_patch{P}_{image}", " (the default)");
+  facts.name = "beit";
+  facts.title = "BEiT and BEiTv2, vision transformers with relative positions";
+  facts.source = "Bao et al., arXiv:2106.08254; Peng et al., arXiv:2208.06366; names and weights of timm";
+  facts.describe = describe<VitShape::Family::beit>;
+  return facts;
+}
+
+Facts clip_facts() {
+  auto facts = vision_transformer(
+      "vit_{base|large|huge|giant|gigantic}_patch{P}_clip_{image}, or with clip_quickgelu_{image} OpenAI's",
+      "");
+  facts.name = "clip";
+  facts.title = "image towers of CLIP, vision transformers with a norm before the blocks";
+  facts.source =
+      "Radford et al., arXiv:2103.00020; Cherti et al., arXiv:2212.07143; names and weights of timm";
+  facts.normalise = "clip";
+  facts.describe = describe<VitShape::Family::clip>;
+  return facts;
+}
+
+Facts eva02_facts() {
+  auto facts =
+      vision_transformer("eva02_{base|large}_patch{P}_{image}", " (the default)", "attn.q_proj,attn.v_proj");
+  facts.name = "eva02";
+  facts.title = "EVA-02, vision transformers with rotations by place and gated layers";
+  facts.source = "Fang et al., arXiv:2303.11331; names and weights of timm";
+  facts.normalise = "clip";
+  facts.describe = describe<VitShape::Family::eva02>;
+  return facts;
 }
 
 }  // namespace hyfreedp::models

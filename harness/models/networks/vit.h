@@ -20,17 +20,16 @@
 // the caller normalises them. Output: logits [B, classes].
 //
 // Initial values are timm's: linear layers and positions truncated normal 0.02, class token normal
-// 1e-6, patches uniform 1/sqrt(inputs). Of BEiT and EVA-02 the class token is truncated normal 0.02,
-// projections into the residual stream 0.02 / sqrt(2 i) in block i = 1, 2, ..., the head 2e-5; biases
-// of attention are 0, and layer scale is as the size has it.
+// 1e-6, patches uniform 1/sqrt(inputs). Of BEiT and EVA-02 the class token is truncated normal
+// 0.02, projections into the residual stream 0.02 / sqrt(2 i) in block i = 1, 2, ..., the head
+// 2e-5; biases of attention are 0, and layer scale is as the size has it.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "harness/base/json.h"
-#include "harness/models/graph/builder.h"
+#include "harness/models/networks/description.h"
 
 namespace hyfreedp::models {
 
@@ -94,5 +93,12 @@ struct VitShape {
 };
 
 Result<graph::Graph> graph_of(const VitShape& shape, const std::optional<Lora>& lora = {});
+
+json::object model_config(const VitShape& shape);
+
+Facts vit_facts();
+Facts beit_facts();
+Facts clip_facts();
+Facts eva02_facts();
 
 }  // namespace hyfreedp::models

@@ -3,7 +3,7 @@
 namespace hyfreedp::models {
 Result<NamedTensors> fold_batch_norms(const NormedNetwork& network, const NamedTensors& file,
                                       bool with_head) {
-  if (auto fits = check_normed(network, shapes_of(file), with_head); !fits) return fits.error();
+  if (auto fits = check_published(network, shapes_of(file), with_head); !fits) return fits.error();
 
   const auto wide = [&](const std::string& name) { return file.at(name).to(torch::kFloat64); };
   NamedTensors folded;

@@ -10,7 +10,7 @@
 
 namespace hyfreedp::models {
 
-// Weights and biases under the network's names, float64. Errors are those of check_normed(), and
+// Weights and biases under the network's names, float64. Errors are those of check_published(), and
 // one that names a BatchNorm with a negative variance.
 // num_batches_tracked is ignored.
 Result<NamedTensors> fold_batch_norms(const NormedNetwork& network, const NamedTensors& file, bool with_head);

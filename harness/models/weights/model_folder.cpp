@@ -1,9 +1,9 @@
 #include "harness/models/weights/model_folder.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "harness/base/files.h"
-#include "harness/models/facts/model_config.h"
 #include "harness/models/facts/weights_source.h"
 #include "harness/models/weights/weights.h"
 
@@ -22,30 +22,39 @@ bool is_as_in_folder(const Blueprint& plan, const json::object& options) {
   return true;
 }
 
+bool reads_tokens(const Blueprint& plan) {
+  return std::holds_alternative<graph::Embedding>(plan.graph.places.front().layer);
+}
+
+// GPT-2's Conv1D weights are [in, out].
+bool has_transposed_weights(const Blueprint& plan) {
+  return std::ranges::any_of(plan.graph.places, [](const graph::Place& place) {
+    const auto* const linear = std::get_if<graph::Linear>(&place.layer);
+    return linear != nullptr && linear->transposed;
+  });
+}
+
 // What peft must know beside rank, scale and targets.
 json::object adapter_facts(const Blueprint& plan, const json::object& options, bool has_network) {
   json::object facts;
-  const bool causal = !std::holds_alternative<VitShape>(plan.shape);
-  if (causal) facts["task_type"] = "CAUSAL_LM";
-  // GPT-2's Conv1D weights are [in, out].
-  if (std::holds_alternative<Gpt2Shape>(plan.shape)) facts["fan_in_fan_out"] = true;
+  if (reads_tokens(plan)) facts["task_type"] = "CAUSAL_LM";
+  if (has_transposed_weights(plan)) facts["fan_in_fan_out"] = true;
   if (!has_network) facts["base_model_name_or_path"] = string_or(options, "weights", "");
   return facts;
 }
 
-// Special tokens are no part of a shape. Those of a folder go on. Where a reader is told of none it
-// takes GPT-2's or Llama's, which is right of GPT-2's own vocabulary alone.
+// Special tokens are no part of a network's sizes. Those of a folder go on. Where a reader is told
+// of none it takes GPT-2's or Llama's, which is right of GPT-2's own vocabulary alone.
 Result<json::object> config_of(const Blueprint& plan, const json::object& options) {
-  auto config = model_config(plan.shape);
-  const auto* gpt2 = std::get_if<Gpt2Shape>(&plan.shape);
-  if (gpt2 == nullptr && !std::holds_alternative<LlamaShape>(plan.shape)) return config;
+  auto config = plan.description.config;
+  if (!reads_tokens(plan)) return config;
   constexpr std::int64_t kGpt2Vocabulary = 50257;
   json::object tokens;
   if (const auto weights = string_or(options, "weights", ""); !weights.empty()) {
     auto folder = weights_config(weights);
     if (!folder) return folder.error();
     tokens = std::move(*folder);
-  } else if (gpt2 == nullptr || gpt2->vocabulary != kGpt2Vocabulary) {
+  } else if (config.at("model_type") != "gpt2" || config.at("vocab_size") != kGpt2Vocabulary) {
     tokens = {{"bos_token_id", nullptr}, {"eos_token_id", nullptr}};
   }
   for (const char* name : {"bos_token_id", "eos_token_id", "pad_token_id"}) {

@@ -2,7 +2,7 @@
 // program read.
 //
 //   config.json, model.safetensors
-//       The network without adapters (model_config.h). A language model's config names the special
+//       The network without adapters (description.h). A language model's config names the special
 //       tokens of the folder that it was initialised from; without such a folder, GPT-2's for
 //       GPT-2's vocabulary, and none for others.
 //   adapter_config.json, adapter_model.safetensors

@@ -1,6 +1,6 @@
 #include "harness/models/weights/pretrained.h"
 
-#include "harness/models/facts/presets.h"
+#include "harness/models/facts/named_files.h"
 #include "harness/models/facts/published_tensors.h"
 #include "harness/models/facts/weights_fit.h"
 #include "harness/models/facts/weights_source.h"
@@ -12,33 +12,21 @@
 namespace hyfreedp::models {
 namespace {
 
-Result<void> fit_vit(const VitShape& shape, NamedTensors& weights) {
-  if (const auto found = weights.find("pos_embed"); found != weights.end()) {
-    auto& positions = found->second;
-    if (auto square = check_positions(positions.sizes().vec()); !square) return square;
-    positions = resized_positions(positions, shape.patches());
+// Weights of other names, layout or images in the network's form.
+Result<void> fit_to_network(const Blueprint& plan, bool with_head, NamedTensors& weights) {
+  if (const auto& form = plan.description.published; is_published(form, shapes_of(weights))) {
+    const auto* const normed = std::get_if<NormedNetwork>(&form);
+    auto fitted = normed != nullptr ? fold_batch_norms(*normed, weights, with_head)
+                                    : squeezenet_from_caffe(std::get<CaffeNetwork>(form), weights, with_head);
+    if (!fitted) return fitted.error();
+    weights = std::move(*fitted);
   }
-  return {};
-}
-
-// Published files of other names and layout, in the network's form.
-Result<void> fit_published(const Blueprint& plan, bool with_head, NamedTensors& weights) {
-  const auto shapes = shapes_of(weights);
-  Result<NamedTensors> fitted = NamedTensors();
-  if (const auto* lite = std::get_if<EfficientNetLiteShape>(&plan.shape)) {
-    if (!has_batch_norms(shapes)) return {};
-    fitted = fold_batch_norms(normed(*lite), weights, with_head);
-  } else if (const auto* resnet = std::get_if<ResnetImagenetShape>(&plan.shape)) {
-    if (!has_batch_norms(shapes)) return {};
-    fitted = fold_batch_norms(normed(*resnet), weights, with_head);
-  } else if (const auto* squeezenet = std::get_if<SqueezeNetShape>(&plan.shape)) {
-    if (!has_caffe_names(shapes)) return {};
-    fitted = squeezenet_from_caffe(*squeezenet, weights, with_head);
-  } else {
-    return {};
-  }
-  if (!fitted) return fitted.error();
-  weights = std::move(*fitted);
+  const auto patches = resampled_patches(plan);
+  const auto found = weights.find(kPositions);
+  if (!patches || found == weights.end()) return {};
+  auto& positions = found->second;
+  if (auto square = check_positions(positions.sizes().vec()); !square) return square;
+  positions = resized_positions(positions, *patches);
   return {};
 }
 
@@ -53,8 +41,7 @@ Result<void> load_base(Network& network, const Blueprint& plan, const json::obje
   auto weights = read_weights(*folder);
   if (!weights) return weights.error();
   const bool new_head = draws_new_head(plan, options, *config);
-  const auto* const vit = std::get_if<VitShape>(&plan.shape);
-  auto fitted = vit != nullptr ? fit_vit(*vit, *weights) : fit_published(plan, !new_head, *weights);
+  auto fitted = fit_to_network(plan, !new_head, *weights);
   if (!fitted) return in_context(*folder, fitted.error());
   auto loaded = load_weights(network, *weights, rules_of(plan, new_head));
   return loaded ? loaded : in_context(*folder, loaded.error());

@@ -12,7 +12,7 @@
 //   GPT-2    names with or without "transformer."; stored masks are ignored. A tied embedding may
 //            have its own name, the output projection's, or both
 //   Llama    stored rotary frequencies are ignored. A tied embedding as of GPT-2
-//   others   the folder's config.json must describe exactly this network (model_config.h); where
+//   others   the folder's config.json must describe exactly this network (description.h); where
 //            its number of classes is another, the head keeps its initial values
 // Adapters keep their initial values. Any other missing, unexpected or misshaped tensor is listed
 // in an error.

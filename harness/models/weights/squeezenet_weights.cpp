@@ -25,15 +25,16 @@ void take_normalised_images(Tensor& weight, Tensor& bias) {
 
 }  // namespace
 
-Result<NamedTensors> squeezenet_from_caffe(const SqueezeNetShape& shape, const NamedTensors& file,
+Result<NamedTensors> squeezenet_from_caffe(const CaffeNetwork& network, const NamedTensors& file,
                                            bool with_head) {
-  if (auto fits = check_caffe(shape, shapes_of(file), with_head); !fits) return fits.error();
+  if (auto fits = check_published(network, shapes_of(file), with_head); !fits) return fits.error();
 
   NamedTensors weights;
-  for (const auto& one : caffe_convolutions(shape, with_head)) {
+  for (const auto& one : network.convolutions) {
+    if (!with_head && &one == &network.convolutions.back()) continue;
     auto weight = file.at(one.file + ".0").to(torch::kFloat64).permute({3, 2, 0, 1}).contiguous();
     auto bias = file.at(one.file + ".1").to(torch::kFloat64);
-    if (one.file == kCaffeFirst) take_normalised_images(weight, bias);
+    if (&one == &network.convolutions.front()) take_normalised_images(weight, bias);
     weights[one.name + ".weight"] = weight;
     weights[one.name + ".bias"] = bias;
   }

@@ -17,8 +17,8 @@
 namespace hyfreedp::models {
 
 // Weights and biases under the network's names, float64, from arrays named "conv1.0", "conv1.1", ..
-// (numpy_pickle.h). Errors are those of check_caffe().
-Result<NamedTensors> squeezenet_from_caffe(const SqueezeNetShape& shape, const NamedTensors& file,
+// (numpy_pickle.h). Errors are those of check_published().
+Result<NamedTensors> squeezenet_from_caffe(const CaffeNetwork& network, const NamedTensors& file,
                                            bool with_head);
 
 }  // namespace hyfreedp::models

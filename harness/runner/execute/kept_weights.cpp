@@ -8,7 +8,7 @@
 #include "datasets/facts.h"
 #include "harness/base/files.h"
 #include "harness/base/text.h"
-#include "harness/models/facts/presets.h"
+#include "harness/models/facts/named_files.h"
 #include "harness/models/facts/weights_source.h"
 #include "harness/runner/execute/weights_metadata.h"
 #include "harness/runner/lineage/initial_weights.h"

@@ -6,7 +6,7 @@
 //   vectors      of d numbers: the released mean, the clipped sum in float64, the direction, an
 //                average, and the most that any optimizer keeps (optimizers::kMostStateVectors); of
 //                a checkpoint that is written beside training, a copy (trial::kMostCopiedState)
-//   samples      of one microbatch, by harness/models/facts/step_memory.h
+//   samples      of one microbatch, by harness/models/graph/step_memory.h
 //   data         tables that are not mapped from the cache; on a GPU all of them
 // A worker that makes a cache of a frozen network's features has that network in memory before.
 #pragma once

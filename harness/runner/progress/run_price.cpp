@@ -3,26 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <variant>
 
 #include "datasets/facts.h"
 #include "datasets/image_options.h"
 #include "harness/base/text.h"
 #include "harness/models/facts/facts.h"
-#include "harness/models/facts/presets.h"
 
 namespace hyfreedp::runner {
 namespace {
 
 constexpr double kLeastHours = 0.01;  // below, a number would say nothing
-
-Result<double> tokens(const trial::Named& model, const models::ModelInput& input) {
-  if (input.is_sequence()) return static_cast<double>(input.length);
-  const auto shape = models::shape_of(model.name, model.options, input);
-  if (!shape) return shape.error();
-  const auto* const vit = std::get_if<models::VitShape>(&*shape);
-  return vit == nullptr ? 1.0 : static_cast<double>(vit->patches() + 1);
-}
 
 }  // namespace
 
@@ -40,9 +30,9 @@ Result<RunPrice> price_of(const trial::TrialConfig& config) {
   const auto input = models::model_input(datasets::sizes(**facts, config.dataset.options));
   const auto weights = models::weight_uses(config.model.name, config.model.options, input);
   if (!weights) return weights.error();
-  const auto length = tokens(config.model, input);
-  if (!length) return length.error();
-  const auto per_sample = static_cast<double>(*weights) * *length;
+  const auto tokens = models::token_count(config.model.name, config.model.options, input);
+  if (!tokens) return tokens.error();
+  const auto per_sample = static_cast<double>(*weights) * static_cast<double>(*tokens);
   const auto steps = static_cast<double>(config.steps);
   const double batch = config.privacy.sample_rate * static_cast<double>(config.privacy.population);
   // Each of an example's copies passes through the network.
@@ -87,11 +77,11 @@ Result<double> feature_flops(const trial::Named& dataset) {
   const auto input = datasets::image_preparation(dataset.options).input();
   const auto weights = models::weight_uses(network->name, network->options, input);
   if (!weights) return weights.error();
-  const auto length = tokens({network->name, network->options}, input);
-  if (!length) return length.error();
+  const auto tokens = models::token_count(network->name, network->options, input);
+  if (!tokens) return tokens.error();
   const auto sizes = datasets::sizes(**facts, dataset.options);
   const auto images = sizes.copies * sizes.private_train + sizes.private_validation + sizes.test;
-  return 2 * static_cast<double>(*weights) * *length * static_cast<double>(images);
+  return 2 * static_cast<double>(*weights) * static_cast<double>(*tokens) * static_cast<double>(images);
 }
 
 std::string price_text(const RunPrice& price, double tflops, double features) {

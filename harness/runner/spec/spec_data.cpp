@@ -11,7 +11,7 @@
 #include "harness/base/text.h"
 #include "harness/models/facts/blueprint.h"
 #include "harness/models/facts/facts.h"
-#include "harness/models/facts/presets.h"
+#include "harness/models/facts/named_files.h"
 #include "harness/models/facts/weights_fit.h"
 #include "harness/runner/lineage/test_data.h"
 #include "harness/runner/spec/spec_examples.h"

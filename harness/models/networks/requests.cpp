@@ -1,0 +1,65 @@
+#include "harness/models/networks/requests.h"
+
+#include <fmt/format.h>
+
+namespace hyfreedp::models {
+
+bool given(const json::object& options, const char* key) {
+  const auto* value = options.if_contains(key);
+  return value != nullptr && !value->is_null();
+}
+
+Result<void> decides_alone(const Request& request, const char* decides,
+                           const std::vector<const char*>& others) {
+  for (const char* other : others) {
+    if (!given(request.options, other)) continue;
+    return error(fmt::format("{}: '{}' decides this; leave '{}' out.", request.where(), decides, other));
+  }
+  return {};
+}
+
+Result<void> need_vectors(const Request& request) {
+  if (!request.input.is_sequence()) return {};
+  return error(fmt::format(
+      "{}: it takes vectors of numbers, but the dataset has sequences of tokens. Use gpt2 or llama.",
+      request.where()));
+}
+
+Result<void> need_sequence(const Request& request) {
+  if (request.input.is_sequence()) return {};
+  return error(request.where() + ": the dataset has no sequences of tokens. Use one that has.");
+}
+
+Result<void> fits_sequence(const Request& request, std::int64_t vocabulary, std::int64_t positions) {
+  const auto& input = request.input;
+  if (vocabulary < input.vocabulary) {
+    return error(fmt::format("{}: its vocabulary of {} is smaller than the dataset's {}.", request.where(),
+                             vocabulary, input.vocabulary));
+  }
+  if (positions < input.length) {
+    return error(fmt::format("{}: its {} positions are fewer than the dataset's {} tokens.", request.where(),
+                             positions, input.length));
+  }
+  return {};
+}
+
+Result<void> need_square_images(const Request& request) {
+  if (request.input.is_image() && request.input.image[1] == request.input.image[2]) return {};
+  return error(request.where() + ": the dataset has no square images. Use one that has, or its pixels.");
+}
+
+Result<void> need_images(const Request& request, std::int64_t channels, std::int64_t least_side) {
+  if (auto square = need_square_images(request); !square) return square;
+  const auto& image = request.input.image;
+  if (image[0] == channels && image[1] >= least_side) return {};
+  return error(
+      fmt::format("{}: it takes images of {} channels and at least {} pixels a side, the dataset has {} "
+                  "channel(s) and {} pixels. Use the dataset's 'side', or another model.",
+                  request.where(), channels, least_side, image[0], image[1]));
+}
+
+json::array numbers(const std::vector<std::int64_t>& values) {
+  return json::array(values.begin(), values.end());
+}
+
+}  // namespace hyfreedp::models

@@ -1,0 +1,68 @@
+// From a request (description.h) to the sizes of a network: what several networks check and read.
+#pragma once
+
+#include "harness/models/networks/description.h"
+
+namespace hyfreedp::models {
+
+bool given(const json::object& options, const char* key);
+// A size by name, or a folder, leaves no room for explicit sizes: the option `decides` for
+// `others`.
+Result<void> decides_alone(const Request& request, const char* decides,
+                           const std::vector<const char*>& others);
+
+Result<void> need_vectors(const Request& request);
+Result<void> need_sequence(const Request& request);
+Result<void> fits_sequence(const Request& request, std::int64_t vocabulary, std::int64_t positions);
+Result<void> need_square_images(const Request& request);
+// Square images of so many channels and at least so many pixels a side.
+Result<void> need_images(const Request& request, std::int64_t channels, std::int64_t least_side);
+
+// An option that is a list of sizes, and the shape's function that takes it.
+template <class Shape>
+using SizeList = std::pair<const char*, Result<void> (Shape::*)(const json::array&, const std::string&)>;
+
+// A convolutional network with the sizes of its weights folder, of the option `size`, or of its
+// lists.
+template <class Shape>
+Result<Shape> sized(const Request& request, const std::vector<SizeList<Shape>>& lists) {
+  const auto& options = request.options;
+  if (auto fits = need_images(request, Shape::kChannels, Shape::kLeastSide); !fits) return fits.error();
+  Shape shape;
+  std::vector<const char*> others;
+  others.reserve(lists.size() + 1);
+  for (const auto& [name, set] : lists) others.push_back(name);
+  if (given(options, "weights")) {
+    others.push_back("size");
+    if (auto alone = decides_alone(request, "weights", others); !alone) return alone.error();
+    const auto folder = request.folder();
+    if (!folder) return folder.error();
+    const auto read = Shape::from_json(folder->config, folder->where);
+    if (!read) return read.error();
+    shape = *read;
+  } else if (given(options, "size")) {
+    if (auto alone = decides_alone(request, "size", others); !alone) return alone.error();
+    const auto named = Shape::named(string_or(options, "size", ""), request.where());
+    if (!named) return named.error();
+    shape = *named;
+  }
+  for (const auto& [name, set] : lists) {
+    if (!given(options, name)) continue;
+    if (auto done = (shape.*set)(options.at(name).as_array(), request.where()); !done) return done.error();
+  }
+  shape.side = request.input.image[1];
+  shape.classes = request.input.classes;
+  return shape;
+}
+
+// The description of a shape that has graph_of() and model_config().
+template <class Shape>
+Description description_of(const Shape& shape) {
+  return {.graph = [shape](const std::optional<Lora>& lora) { return graph_of(shape, lora); },
+          .config = model_config(shape)};
+}
+
+// As config.json has a list.
+json::array numbers(const std::vector<std::int64_t>& values);
+
+}  // namespace hyfreedp::models
