@@ -7,7 +7,6 @@
 #include "harness/models/layers/activation.h"
 #include "harness/models/layers/attention.h"
 #include "harness/models/layers/bare.h"
-#include "harness/models/layers/conv1d.h"
 #include "harness/models/layers/embedding.h"
 #include "harness/models/layers/linear.h"
 #include "harness/models/layers/network.h"
@@ -63,8 +62,6 @@ Places pooled() {
           {"relu6", std::make_shared<Relu6>()},
           {"max",
            std::make_shared<MaxPool2d>(std::array<std::int64_t, 2>{2, 2}, std::array<std::int64_t, 2>{1, 1})},
-          {"avg",
-           std::make_shared<AvgPool2d>(std::array<std::int64_t, 2>{2, 2}, std::array<std::int64_t, 2>{2, 2})},
           {"mean", std::make_shared<MeanPlaces>()},
           {"fc", std::make_shared<Linear>(6, 3)}};
 }
@@ -98,7 +95,6 @@ std::vector<LayerCase> layer_cases() {
                             .with_bias = false};
   const Conv2dShape by_places{.inputs = 16, .outputs = 32, .kernel = {4, 4}, .stride = {4, 4}};
   const Conv2dShape same{.inputs = 2, .outputs = 2, .kernel = {3, 3}, .padding = {1, 1}, .with_bias = false};
-  const Conv1dShape sound{.inputs = 4, .outputs = 6, .kernel = 3, .stride = 2, .padding = 1, .groups = 2};
   const AttentionShape heads{.heads = 2, .kv_heads = 2, .head_width = 4, .causal = true};
   return {
       {"linear", single<Linear>(7, 5), at::randn({kSamples, 7}, kDouble)},
@@ -114,9 +110,7 @@ std::vector<LayerCase> layer_cases() {
       {"convolution twice", twice<Conv2d>(same), images(2, 5)},
       {"standardised convolution", single<StandardisedConv2d>(same), images(2, 6)},
       {"standardised convolution twice", twice<StandardisedConv2d>(same), images(2, 6)},
-      {"convolution of sequences", single<Conv1d>(sound), at::randn({kSamples, 4, 9}, kDouble)},
       {"pooling", pooled, images(2, 8)},
-      {"bare bias", single<BareBias>("shift", 4), sequences(3, 4)},
       {"transformer", [=] { return transformer(heads); }, sequences(6, 8)}};
 }
 

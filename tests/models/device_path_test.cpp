@@ -3,7 +3,6 @@
 #include <cmath>
 #include <gtest/gtest.h>
 
-#include "harness/models/layers/conv1d.h"
 #include "harness/models/layers/device_conv2d.h"
 #include "harness/models/layers/embedding.h"
 #include "harness/models/layers/linear.h"

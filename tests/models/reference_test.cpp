@@ -155,6 +155,19 @@ Result<Network> build_list(const json::object& config, const torch::TensorOption
   return Network::make(std::move(places), options, trainable);
 }
 
+// y = x + bias, which no network of the program has.
+class BareBias : public Bare {
+ public:
+  using Bare::Bare;
+  torch::Tensor forward(const torch::Tensor& input) const override { return input + value_.value; }
+  torch::Tensor input_gradient(const ActivationRecord& record) const override {
+    return record.output_gradient;
+  }
+
+ protected:
+  torch::Tensor gradient(const ActivationRecord& record) const override { return record.output_gradient; }
+};
+
 Result<Network> build_embedding(const json::object& config, const torch::TensorOptions& options,
                                 const Network::Trainable& trainable) {
   const auto rows = int_or(config, "vocab_size", 0);

@@ -16,12 +16,10 @@ namespace {
 
 constexpr const char* kTable = "relative_position_bias_table";
 
-std::int64_t distances(std::int64_t side) { return (2 * side - 1) * (2 * side - 1) + 3; }
-
 }  // namespace
 
 Tensor distance_rows(std::int64_t side) {
-  const auto token_to_patch = distances(side) - 3;
+  const auto token_to_patch = AttentionShape{.side = side}.distances() - 3;
   const auto places = at::arange(side * side, torch::kInt64);
   const auto apart = [&](const Tensor& line) { return line.unsqueeze(1) - line.unsqueeze(0) + side - 1; };
   const auto down = apart(places.div(side, "floor"));
@@ -50,7 +48,7 @@ Tensor grid_angles(const GridRotation& grid, std::int64_t head_width) {
 
 std::vector<ParameterSpec> Attention::parameters() const {
   if (shape_.side == 0) return {};
-  return {{kTable, {distances(shape_.side), shape_.heads}}};
+  return {{kTable, {shape_.distances(), shape_.heads}}};
 }
 
 void Attention::bind(std::vector<BoundParameter> parameters) {
@@ -187,7 +185,7 @@ Tensor Attention::table_gradient(const ActivationRecord& record) const {
       record.output_gradient.view({batch, length, shape_.heads, shape_.head_width}).transpose(1, 2);
   auto scores = at::matmul(output_gradient, v.transpose(2, 3));
   scores = weights * (scores - (weights * scores).sum(-1, true));
-  auto gradient = torch::zeros({batch * shape_.heads, distances(shape_.side)}, scores.options());
+  auto gradient = torch::zeros({batch * shape_.heads, shape_.distances()}, scores.options());
   gradient.index_add_(1, rows_, scores.reshape({batch * shape_.heads, length * length}));
   return gradient.view({batch, shape_.heads, -1}).transpose(1, 2).contiguous();
 }

@@ -1,7 +1,7 @@
-// Layers with one vector as their parameter: y = x * scale or y = x + bias, with a vector [width]
-// over the last dimension of x, which is [B, width] or [B, T, width]. Per-sample rules: dscale_i is
-// the sum over positions of b_i x_i, dbias_i that of b_i. If the layer is applied several times in
-// one pass, the gradient is the sum over its activation records.
+// Layers with one vector as their parameter: y = x * scale, with a vector [width] over the last
+// dimension of x, which is [B, width] or [B, T, width]. Per-sample rule: dscale_i is the sum over
+// positions of b_i x_i. If the layer is applied several times in one pass, the gradient is the sum
+// over its activation records.
 #pragma once
 
 #include "harness/models/layers/layer.h"
@@ -46,18 +46,6 @@ class BareScale : public Bare {
   torch::Tensor gradient(const ActivationRecord& record) const override {
     return record.output_gradient * record.input();
   }
-};
-
-class BareBias : public Bare {
- public:
-  using Bare::Bare;
-  torch::Tensor forward(const torch::Tensor& input) const override { return input + value_.value; }
-  torch::Tensor input_gradient(const ActivationRecord& record) const override {
-    return record.output_gradient;
-  }
-
- protected:
-  torch::Tensor gradient(const ActivationRecord& record) const override { return record.output_gradient; }
 };
 
 }  // namespace hyfreedp::models

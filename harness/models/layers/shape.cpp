@@ -47,13 +47,6 @@ Tensor TokensToPlaces::input_gradient(const ActivationRecord& record) const {
   return record.output_gradient.flatten(2).transpose(1, 2).contiguous();
 }
 
-Tensor AvgPool2d::forward(const Tensor& input) const { return at::avg_pool2d(input, kernel_, stride_); }
-
-Tensor AvgPool2d::input_gradient(const ActivationRecord& record) const {
-  return at::avg_pool2d_backward(record.output_gradient.contiguous(), record.input(), kernel_, stride_,
-                                 {0, 0}, false, true, std::nullopt);
-}
-
 Tensor MeanPlaces::forward(const Tensor& input) const { return input.mean({2, 3}); }
 
 Tensor MeanPlaces::input_gradient(const ActivationRecord& record) const {

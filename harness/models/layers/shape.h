@@ -85,19 +85,6 @@ class MaxPool2d : public Layer {
   bool ceil_;
 };
 
-// As torch.nn.AvgPool2d without padding; the remainder is dropped.
-class AvgPool2d : public Layer {
- public:
-  AvgPool2d(std::array<std::int64_t, 2> kernel, std::array<std::int64_t, 2> stride)
-      : kernel_(kernel), stride_(stride) {}
-  torch::Tensor forward(const torch::Tensor& input) const override;
-  torch::Tensor input_gradient(const ActivationRecord& record) const override;
-
- private:
-  std::array<std::int64_t, 2> kernel_;
-  std::array<std::int64_t, 2> stride_;
-};
-
 // [B, C, H, W] -> [B, C]: mean over the places.
 class MeanPlaces : public Layer {
  public:
