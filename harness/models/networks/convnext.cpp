@@ -42,19 +42,18 @@ constexpr double kNormEps = 1e-6;
 constexpr double kLayerScale = 1e-6;
 constexpr Initial kTruncated{Initial::Kind::truncated, 0.02};
 
-class ConvnextParts {
- public:
-  explicit ConvnextParts(graph::Builder& net) : net_(net) {}
+struct ConvnextParts {
+  graph::Builder& net;
 
   int norm(const std::string& name, std::int64_t width, int from) {
-    return net_.add(name, graph::LayerNorm{width, kNormEps}, {from});
+    return net.add(name, graph::LayerNorm{width, kNormEps}, {from});
   }
   // A convolution of an image, whose result is tokens.
   int convolution(const std::string& name, const Conv2dShape& shape, int from) {
-    net_.add(name, graph::Convolution{shape, kTruncated}, {from});
-    return net_.add("", graph::PlacesToTokens{});
+    net.add(name, graph::Convolution{shape, kTruncated}, {from});
+    return net.add("", graph::PlacesToTokens{});
   }
-  int as_image(std::int64_t side, int from) { return net_.add("", graph::TokensToPlaces{side}, {from}); }
+  int as_image(std::int64_t side, int from) { return net.add("", graph::TokensToPlaces{side}, {from}); }
   // Convolutions whose windows lie side by side.
   int patches(const std::string& name, std::int64_t inputs, std::int64_t outputs, std::int64_t kernel,
               int from) {
@@ -63,11 +62,11 @@ class ConvnextParts {
         from);
   }
   int linear(const std::string& name, std::int64_t inputs, std::int64_t outputs, int from) {
-    return net_.linear(name, {.inputs = inputs, .outputs = outputs, .weight = kTruncated}, from);
+    return net.linear(name, {.inputs = inputs, .outputs = outputs, .weight = kTruncated}, from);
   }
   int block(const std::string& name, std::int64_t width, std::int64_t side, int from) {
     constexpr auto kKernel = Shape::kBlockKernel;
-    net_.block(name);
+    net.block(name);
     int x = convolution(name + ".conv_dw",
                         {.inputs = width,
                          .outputs = width,
@@ -77,14 +76,11 @@ class ConvnextParts {
                         as_image(side, from));
     const auto hidden = Shape::kWidening * width;
     x = linear(name + ".mlp.fc1", width, hidden, norm(name + ".norm", width, x));
-    x = net_.add(name + ".mlp.act", graph::Activation{graph::Activation::Kind::gelu}, {x});
+    x = net.add(name + ".mlp.act", graph::Activation{graph::Activation::Kind::gelu}, {x});
     x = linear(name + ".mlp.fc2", hidden, width, x);
-    x = net_.add("", graph::Scale{name + ".gamma", width, {Initial::Kind::constant, kLayerScale}}, {x});
-    return net_.add(name + ".add", graph::Add{}, {from, x});
+    x = net.add("", graph::Scale{name + ".gamma", width, {Initial::Kind::constant, kLayerScale}}, {x});
+    return net.add(name + ".add", graph::Add{}, {from, x});
   }
-
- private:
-  graph::Builder& net_;
 };
 
 // Of model_args.
@@ -156,7 +152,7 @@ Result<Shape> Shape::from_json(const json::object& config, const std::string& wh
 
 Result<graph::Graph> graph_of(const ConvnextShape& shape, const std::optional<Lora>& lora) {
   graph::Builder net(lora);
-  ConvnextParts parts(net);
+  ConvnextParts parts{net};
   int x = net.add("image", graph::Unflatten{{Shape::kChannels, shape.side, shape.side}});
   x = parts.patches("stem.0", Shape::kChannels, shape.widths[0], Shape::kStemKernel, x);
   x = parts.norm("stem.1", shape.widths[0], x);

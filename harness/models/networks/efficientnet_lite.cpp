@@ -41,9 +41,8 @@ Shape of_size(const Size& size) {
   return shape;
 }
 
-class LiteParts {
- public:
-  explicit LiteParts(graph::Builder& net) : net_(net) {}
+struct LiteParts {
+  graph::Builder& net;
 
   struct Size {
     std::int64_t side = 0;  // of the input
@@ -56,7 +55,7 @@ class LiteParts {
   int convolution(const std::string& name, const Size& size, int from) {
     auto padding = same_padding(size.side, size.kernel, size.stride);
     if (padding.before != padding.after) {
-      from = net_.add(name + ".pad", graph::ZeroPad{padding.before, padding.after}, {from});
+      from = net.add(name + ".pad", graph::ZeroPad{padding.before, padding.after}, {from});
       padding = {};
     }
     const Conv2dShape shape{.inputs = size.inputs,
@@ -65,14 +64,14 @@ class LiteParts {
                             .stride = {size.stride, size.stride},
                             .padding = {padding.before, padding.before},
                             .groups = size.groups};
-    return net_.add(name, graph::Convolution{shape, he_normal(shape.reads())}, {from});
+    return net.add(name, graph::Convolution{shape, he_normal(shape.reads())}, {from});
   }
   int active(const std::string& name, const Size& size, int from) {
-    return net_.add(name + ".act", graph::Activation{graph::Activation::Kind::relu6},
-                    {convolution(name, size, from)});
+    return net.add(name + ".act", graph::Activation{graph::Activation::Kind::relu6},
+                   {convolution(name, size, from)});
   }
   int block(const Shape::Block& block, int from) {
-    net_.block(block.name);
+    net.block(block.name);
     int x = from;
     if (block.widens()) {
       x = active(block.expand(), {.side = block.side, .inputs = block.inputs, .outputs = block.hidden}, x);
@@ -86,11 +85,8 @@ class LiteParts {
                 .groups = block.hidden},
                x);
     x = convolution(block.project(), {.inputs = block.hidden, .outputs = block.outputs}, x);
-    return block.skips() ? net_.add(block.name + ".add", graph::Add{}, {x, from}) : x;
+    return block.skips() ? net.add(block.name + ".add", graph::Add{}, {x, from}) : x;
   }
-
- private:
-  graph::Builder& net_;
 };
 
 // Of model_args.
@@ -240,7 +236,7 @@ Result<Shape> Shape::from_json(const json::object& config, const std::string& wh
 
 Result<graph::Graph> graph_of(const EfficientNetLiteShape& shape, const std::optional<Lora>& lora) {
   graph::Builder net(lora);
-  LiteParts parts(net);
+  LiteParts parts{net};
   int x = net.add("image", graph::Unflatten{{Shape::kChannels, shape.side, shape.side}});
   x = parts.active("conv_stem",
                    {.side = shape.side,

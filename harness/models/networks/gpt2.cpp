@@ -14,51 +14,47 @@ namespace {
 constexpr const char* kModel = "gpt2";
 constexpr double kDeviation = 0.02;
 
-class Gpt2Parts {
- public:
-  Gpt2Parts(const Gpt2Shape& shape, graph::Builder& net) : shape_(shape), net_(net) {}
+struct Gpt2Parts {
+  const Gpt2Shape& shape;
+  graph::Builder& net;
 
   int norm(const std::string& name, int from) {
-    return net_.add(name, graph::LayerNorm{shape_.width, shape_.eps}, {from});
+    return net.add(name, graph::LayerNorm{shape.width, shape.eps}, {from});
   }
   int linear(const std::string& name, std::int64_t inputs, std::int64_t outputs, int from) {
     return linear(name, inputs, outputs, kDeviation, from);
   }
   // A projection into the residual stream.
   int residual(const std::string& name, std::int64_t inputs, int from) {
-    const double blocks = 2.0 * static_cast<double>(shape_.depth);
-    return linear(name, inputs, shape_.width, kDeviation / std::sqrt(blocks), from);
+    const double blocks = 2.0 * static_cast<double>(shape.depth);
+    return linear(name, inputs, shape.width, kDeviation / std::sqrt(blocks), from);
   }
   int attention(const std::string& name, int from) {
-    const AttentionShape heads{.heads = shape_.heads,
-                               .kv_heads = shape_.heads,
-                               .head_width = shape_.width / shape_.heads,
+    const AttentionShape heads{.heads = shape.heads,
+                               .kv_heads = shape.heads,
+                               .head_width = shape.width / shape.heads,
                                .causal = true,
-                               .masked = shape_.masked};
-    std::vector<int> inputs{linear(name + ".c_attn", shape_.width, 3 * shape_.width, from)};
-    if (shape_.masked) inputs.push_back(graph::kMask);
-    return residual(name + ".c_proj", shape_.width, net_.add(name, graph::Attention{heads}, inputs));
+                               .masked = shape.masked};
+    std::vector<int> inputs{linear(name + ".c_attn", shape.width, 3 * shape.width, from)};
+    if (shape.masked) inputs.push_back(graph::kMask);
+    return residual(name + ".c_proj", shape.width, net.add(name, graph::Attention{heads}, inputs));
   }
   int block(const std::string& name, int x) {
-    net_.block(name);
+    net.block(name);
     const int attended = attention(name + ".attn", norm(name + ".ln_1", x));
-    x = net_.add(name + ".add1", graph::Add{}, {x, attended});
-    int wide = linear(name + ".mlp.c_fc", shape_.width, shape_.hidden, norm(name + ".ln_2", x));
-    wide = net_.add(name + ".mlp.act", graph::Activation{graph::Activation::Kind::gelu_by_tanh}, {wide});
-    return net_.add(name + ".add2", graph::Add{}, {x, residual(name + ".mlp.c_proj", shape_.hidden, wide)});
+    x = net.add(name + ".add1", graph::Add{}, {x, attended});
+    int wide = linear(name + ".mlp.c_fc", shape.width, shape.hidden, norm(name + ".ln_2", x));
+    wide = net.add(name + ".mlp.act", graph::Activation{graph::Activation::Kind::gelu_by_tanh}, {wide});
+    return net.add(name + ".add2", graph::Add{}, {x, residual(name + ".mlp.c_proj", shape.hidden, wide)});
   }
 
- private:
   int linear(const std::string& name, std::int64_t inputs, std::int64_t outputs, double deviation, int from) {
     const graph::Linear layer{.inputs = inputs,
                               .outputs = outputs,
                               .transposed = true,
                               .weight = {Initial::Kind::normal, deviation}};
-    return net_.linear(name, layer, from);
+    return net.linear(name, layer, from);
   }
-
-  const Gpt2Shape& shape_;
-  graph::Builder& net_;
 };
 
 Keys of_config() {
@@ -165,7 +161,7 @@ Result<Gpt2Shape> Gpt2Shape::from_json(const json::object& config, const std::st
 
 Result<graph::Graph> graph_of(const Gpt2Shape& shape, const std::optional<Lora>& lora) {
   graph::Builder net(lora);
-  Gpt2Parts parts(shape, net);
+  Gpt2Parts parts{shape, net};
   const auto d = shape.width;
   const Initial normal{Initial::Kind::normal, kDeviation};
   const int table = net.add("transformer.wte", graph::Embedding{shape.vocabulary, d, normal});

@@ -85,54 +85,52 @@ Result<void> set_rotary(const json::object& config, LlamaShape& shape, const std
 
 constexpr Initial kNormal{Initial::Kind::normal, 0.02};
 
-class LlamaParts {
- public:
-  LlamaParts(const LlamaShape& shape, graph::Builder& net) : shape_(shape), net_(net) {}
+struct LlamaParts {
+  const LlamaShape& shape;
+  graph::Builder& net;
 
   int norm(const std::string& name, int from) {
-    return net_.add(name, graph::RmsNorm{shape_.width, shape_.eps}, {from});
+    return net.add(name, graph::RmsNorm{shape.width, shape.eps}, {from});
   }
   int attention(const std::string& name, int from) {
-    const auto d = shape_.width;
-    const auto queries = shape_.heads * shape_.head_width, keys = shape_.kv_heads * shape_.head_width;
+    const auto d = shape.width;
+    const auto queries = shape.heads * shape.head_width, keys = shape.kv_heads * shape.head_width;
     const auto linear = [&](const char* part, std::int64_t inputs, std::int64_t outputs, int input) {
-      return net_.linear(name + part, {inputs, outputs, shape_.attention_bias, false, kNormal}, input);
+      return net.linear(name + part, {inputs, outputs, shape.attention_bias, false, kNormal}, input);
     };
     const int q = linear(".q_proj", d, queries, from);
     const int k = linear(".k_proj", d, keys, from);
     const int v = linear(".v_proj", d, keys, from);
     std::vector<int> inputs{q, k, v};
-    if (shape_.masked) inputs.push_back(graph::kMask);
-    const AttentionShape heads{.heads = shape_.heads,
-                               .kv_heads = shape_.kv_heads,
-                               .head_width = shape_.head_width,
+    if (shape.masked) inputs.push_back(graph::kMask);
+    const AttentionShape heads{.heads = shape.heads,
+                               .kv_heads = shape.kv_heads,
+                               .head_width = shape.head_width,
                                .packed = false,
                                .causal = true,
-                               .masked = shape_.masked,
-                               .rotary = Rotary{shape_.frequencies}};
-    return linear(".o_proj", queries, d, net_.add(name, graph::Attention{heads}, inputs));
+                               .masked = shape.masked,
+                               .rotary = Rotary{shape.frequencies}};
+    return linear(".o_proj", queries, d, net.add(name, graph::Attention{heads}, inputs));
   }
   int mlp(const std::string& name, int from) {
     const auto linear = [&](const char* part, std::int64_t inputs, std::int64_t outputs, int input) {
-      return net_.linear(name + part, {inputs, outputs, shape_.mlp_bias, false, kNormal}, input);
+      return net.linear(name + part, {inputs, outputs, shape.mlp_bias, false, kNormal}, input);
     };
-    const int gate = linear(".gate_proj", shape_.width, shape_.hidden, from);
-    const int up = linear(".up_proj", shape_.width, shape_.hidden, from);
+    const int gate = linear(".gate_proj", shape.width, shape.hidden, from);
+    const int up = linear(".up_proj", shape.width, shape.hidden, from);
     const int gated =
-        net_.add(name + ".act", graph::Activation{graph::Activation::Kind::gated_silu}, {gate, up});
-    return linear(".down_proj", shape_.hidden, shape_.width, gated);
+        net.add(name + ".act", graph::Activation{graph::Activation::Kind::gated_silu}, {gate, up});
+    return linear(".down_proj", shape.hidden, shape.width, gated);
   }
   int block(const std::string& name, int x) {
-    net_.block(name);
+    net.block(name);
     const int attended = attention(name + ".self_attn", norm(name + ".input_layernorm", x));
-    x = net_.add(name + ".add1", graph::Add{}, {x, attended});
+    x = net.add(name + ".add1", graph::Add{}, {x, attended});
     const int narrow = mlp(name + ".mlp", norm(name + ".post_attention_layernorm", x));
-    return net_.add(name + ".add2", graph::Add{}, {x, narrow});
+    return net.add(name + ".add2", graph::Add{}, {x, narrow});
   }
 
  private:
-  const LlamaShape& shape_;
-  graph::Builder& net_;
 };
 
 Keys of_config() {
@@ -246,7 +244,7 @@ Result<LlamaShape> LlamaShape::from_json(const json::object& config, const std::
 
 Result<graph::Graph> graph_of(const LlamaShape& shape, const std::optional<Lora>& lora) {
   graph::Builder net(lora);
-  LlamaParts parts(shape, net);
+  LlamaParts parts{shape, net};
   const int table = net.add("model.embed_tokens", graph::Embedding{shape.vocabulary, shape.width, kNormal});
   int x = table;
   for (std::int64_t i = 0; i < shape.depth; ++i) x = parts.block("model.layers." + std::to_string(i), x);

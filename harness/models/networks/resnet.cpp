@@ -38,9 +38,9 @@ Result<ResnetShape> checked(ResnetShape shape, const std::string& where) {
   return shape;
 }
 
-class ResidualParts {
- public:
-  ResidualParts(const ResnetShape& shape, graph::Builder& net) : shape_(shape), net_(net) {}
+struct ResidualParts {
+  const ResnetShape& shape;
+  graph::Builder& net;
 
   struct Window {
     std::int64_t kernel = 3;
@@ -56,13 +56,13 @@ class ResidualParts {
                            .padding = {padding, padding},
                            .with_bias = false};
     const graph::Convolution layer{
-        .shape = conv, .weight = he_normal(conv.reads()), .standardised = shape_.wide};
-    return net_.add(name, layer, {from});
+        .shape = conv, .weight = he_normal(conv.reads()), .standardised = shape.wide};
+    return net.add(name, layer, {from});
   }
   int norm(const std::string& name, std::int64_t channels, int from) {
-    return net_.add(name, graph::GroupNorm{shape_.groups, channels, kGroupNormEps}, {from});
+    return net.add(name, graph::GroupNorm{shape.groups, channels, kGroupNormEps}, {from});
   }
-  int relu(const std::string& name, int from) { return net_.add(name, graph::Activation{}, {from}); }
+  int relu(const std::string& name, int from) { return net.add(name, graph::Activation{}, {from}); }
 
   int plain_block(const std::string& name, std::int64_t inputs, std::int64_t outputs, std::int64_t stride,
                   int from) {
@@ -73,7 +73,7 @@ class ResidualParts {
       from = convolution(name + ".shortcut", inputs, outputs, {.kernel = 1, .stride = stride}, from);
       from = norm(name + ".shortcut_norm", outputs, from);
     }
-    return relu(name + ".relu2", net_.add(name + ".add", graph::Add{}, {from, x}));
+    return relu(name + ".relu2", net.add(name + ".add", graph::Add{}, {from, x}));
   }
   int wide_block(const std::string& name, std::int64_t inputs, std::int64_t outputs, std::int64_t stride,
                  int from) {
@@ -84,18 +84,14 @@ class ResidualParts {
     if (stride != 1 || inputs != outputs) {
       from = convolution(name + ".shortcut", inputs, outputs, {.kernel = 1, .stride = stride}, active);
     }
-    return net_.add(name + ".add", graph::Add{}, {from, x});
+    return net.add(name + ".add", graph::Add{}, {from, x});
   }
   int block(const std::string& name, std::int64_t inputs, std::int64_t outputs, std::int64_t stride,
             int from) {
-    net_.block(name);
-    return shape_.wide ? wide_block(name, inputs, outputs, stride, from)
-                       : plain_block(name, inputs, outputs, stride, from);
+    net.block(name);
+    return shape.wide ? wide_block(name, inputs, outputs, stride, from)
+                      : plain_block(name, inputs, outputs, stride, from);
   }
-
- private:
-  const ResnetShape& shape_;
-  graph::Builder& net_;
 };
 
 Result<ResnetShape> plain_shape(const Request& request) {
@@ -165,7 +161,7 @@ Result<Description> describe(const Request& request) {
 
 Result<graph::Graph> graph_of(const ResnetShape& shape, const std::optional<Lora>& lora) {
   graph::Builder net(lora);
-  ResidualParts parts(shape, net);
+  ResidualParts parts{shape, net};
   int x = net.add("image", graph::Unflatten{{shape.channels, shape.side, shape.side}});
   x = parts.convolution("conv1", shape.channels, shape.stem, {}, x);
   if (!shape.wide) x = parts.relu("relu1", parts.norm("norm1", shape.stem, x));

@@ -58,9 +58,8 @@ std::optional<Shape> find_size(const std::string& name) {
   return std::nullopt;
 }
 
-class ResnetBlocks {
- public:
-  explicit ResnetBlocks(graph::Builder& net) : net_(net) {}
+struct ResnetBlocks {
+  graph::Builder& net;
 
   // `scale`: of the initial values.
   int convolution(const Shape::Convolution& one, int from, double scale = 1) {
@@ -71,19 +70,19 @@ class ResnetBlocks {
                             .padding = {one.kernel / 2, one.kernel / 2}};
     auto initial = he_normal(shape.reads());
     initial.scale *= scale;
-    return net_.add(one.name, graph::Convolution{shape, initial}, {from});
+    return net.add(one.name, graph::Convolution{shape, initial}, {from});
   }
-  int relu(const std::string& name, int from) { return net_.add(name + ".act", graph::Activation{}, {from}); }
+  int relu(const std::string& name, int from) { return net.add(name + ".act", graph::Activation{}, {from}); }
   // Its padding is zeros, where LibTorch's is minus infinity. After a ReLU both give the same
   // values, and the same gradients: a window that has no number above zero gives none back.
   int pool(int from) {
     constexpr auto kPadding = Shape::kPoolKernel / 2;
-    net_.add("maxpool.pad", graph::ZeroPad{kPadding, kPadding}, {from});
-    return net_.add("maxpool", graph::MaxPool{Shape::kPoolKernel, Shape::kPoolStride});
+    net.add("maxpool.pad", graph::ZeroPad{kPadding, kPadding}, {from});
+    return net.add("maxpool", graph::MaxPool{Shape::kPoolKernel, Shape::kPoolStride});
   }
   // `last_scale`: of the last convolution.
   int block(const Shape::Block& block, int from, double last_scale) {
-    net_.block(block.name);
+    net.block(block.name);
     int x = from;
     for (const auto& one : block.convolutions) {
       const bool last = &one == &block.convolutions.back();
@@ -91,11 +90,8 @@ class ResnetBlocks {
       if (!last) x = relu(one.name, x);
     }
     if (block.shortcut) from = convolution(*block.shortcut, from);
-    return relu(block.name, net_.add(block.name + ".add", graph::Add{}, {from, x}));
+    return relu(block.name, net.add(block.name + ".add", graph::Add{}, {from, x}));
   }
-
- private:
-  graph::Builder& net_;
 };
 
 // Of model_args.
@@ -265,7 +261,7 @@ Result<Shape> Shape::from_json(const json::object& config, const std::string& wh
 
 Result<graph::Graph> graph_of(const ResnetImagenetShape& shape, const std::optional<Lora>& lora) {
   graph::Builder net(lora);
-  ResnetBlocks parts(net);
+  ResnetBlocks parts{net};
   int x = net.add("image", graph::Unflatten{{Shape::kChannels, shape.side, shape.side}});
   const auto stem = shape.stem_convolution();
   x = parts.relu(stem.name, parts.convolution(stem, x));

@@ -24,18 +24,17 @@ constexpr std::array<bool, Shape::kModules> kPoolBefore{true, false, true, false
 constexpr const char* kLinearHead = "linear";
 constexpr const char* kConvolutionHead = "convolution";
 
-class FireParts {
- public:
-  explicit FireParts(graph::Builder& net) : net_(net) {}
+struct FireParts {
+  graph::Builder& net;
 
   int convolution(const std::string& name, const Conv2dShape& shape, int from) {
-    return net_.add(name, graph::Convolution{shape, he_normal(shape.reads())}, {from});
+    return net.add(name, graph::Convolution{shape, he_normal(shape.reads())}, {from});
   }
-  int relu(const std::string& name, int from) { return net_.add(name + ".act", graph::Activation{}, {from}); }
+  int relu(const std::string& name, int from) { return net.add(name + ".act", graph::Activation{}, {from}); }
   int module(const Shape::Module& module, int from) {
-    net_.block(module.name);
+    net.block(module.name);
     const graph::MaxPool pool{.kernel = 3, .stride = 2, .pools_remainder = true};
-    if (!module.pool.empty()) from = net_.add(module.pool, pool, {from});
+    if (!module.pool.empty()) from = net.add(module.pool, pool, {from});
     const auto squeezed =
         relu(module.squeezing(),
              convolution(module.squeezing(), {.inputs = module.inputs, .outputs = module.squeeze}, from));
@@ -45,11 +44,8 @@ class FireParts {
         module.large(),
         {.inputs = module.squeeze, .outputs = module.branch, .kernel = {3, 3}, .padding = {1, 1}}, squeezed);
     // One ReLU over both branches is a ReLU over each.
-    return relu(module.name, net_.add(module.name + ".both", graph::Concatenate{}, {small, large}));
+    return relu(module.name, net.add(module.name + ".both", graph::Concatenate{}, {small, large}));
   }
-
- private:
-  graph::Builder& net_;
 };
 
 Result<Description> describe(const Request& request) {
@@ -133,7 +129,7 @@ Result<Shape> Shape::from_json(const json::object& config, const std::string& wh
 
 Result<graph::Graph> graph_of(const SqueezeNetShape& shape, const std::optional<Lora>& lora) {
   graph::Builder net(lora);
-  FireParts parts(net);
+  FireParts parts{net};
   constexpr auto kKernel = Shape::kStemKernel, kStride = Shape::kStemStride;
   int x = net.add("image", graph::Unflatten{{Shape::kChannels, shape.side, shape.side}});
   x = parts.convolution("features.0",

@@ -50,33 +50,20 @@ constexpr double kBeitLayerScale = 0.1;
 constexpr std::int64_t kMostLength = 65536;
 constexpr std::int64_t kMostBlocks = 1000;
 
-const char* model_of(VitShape::Family family) {
-  switch (family) {
-    case kBeit:
-      return "beit";
-    case kClip:
-      return "clip";
-    case kEva02:
-      return "eva02";
-    case kVit:
-      break;
-  }
-  return "vit";
-}
+struct Family {
+  VitShape::Family family;
+  const char* model;
+  const char* names;  // of sizes
+};
+constexpr Family kFamilies[] = {{kVit, "vit", "vit_{tiny|small|base|large}_patch{P}_{image}"},
+                                {kBeit, "beit", "{beit|beitv2}_{base|large}_patch{P}_{image}"},
+                                {kClip, "clip",
+                                 "vit_{base|large|huge|giant|gigantic}_patch{P}_clip_{image}, with "
+                                 "clip_quickgelu for OpenAI's activation"},
+                                {kEva02, "eva02", "eva02_{base|large}_patch{P}_{image}"}};
 
-const char* names_of(VitShape::Family family) {
-  switch (family) {
-    case kBeit:
-      return "{beit|beitv2}_{base|large}_patch{P}_{image}";
-    case kClip:
-      return "vit_{base|large|huge|giant|gigantic}_patch{P}_clip_{image}, with clip_quickgelu for OpenAI's "
-             "activation";
-    case kEva02:
-      return "eva02_{base|large}_patch{P}_{image}";
-    case kVit:
-      break;
-  }
-  return "vit_{tiny|small|base|large}_patch{P}_{image}";
+const Family& facts_of(VitShape::Family family) {
+  return *std::ranges::find(kFamilies, family, &Family::family);
 }
 
 bool takes(std::string_view& text, std::string_view begin) {
@@ -167,7 +154,7 @@ Keys of_eva02_arguments() {
 
 // Of model_args.
 ConfigKeys keys_of(VitShape::Family family) {
-  const std::string model = model_of(family);
+  const std::string model = facts_of(family).model;
   switch (family) {
     case kBeit:
       return keys_of_model(model, of_beit_arguments());
@@ -243,10 +230,12 @@ Result<Description> describe(const Request& request) {
   return description;
 }
 
-// `sizes` are the names of sizes, `pool` says what is the default.
-Facts vision_transformer(const std::string& sizes, const std::string& pool,
-                         const std::string& targets = "attn.qkv") {
-  return {.options = with_adapters(
+// `pool` says what is the default.
+template <VitShape::Family family>
+Facts vision_transformer(const std::string& pool, const std::string& targets = "attn.qkv",
+                         const std::string& sizes = facts_of(family).names) {
+  return {.name = facts_of(family).model,
+          .options = with_adapters(
               {text("size", sizes + "; the image is the dataset's"),
                count("patch", nullptr, 1024, "pixels a side of a patch (default 4)"),
                count("width", nullptr, 65536, "width of the tokens (default 64)"),
@@ -262,12 +251,13 @@ Facts vision_transformer(const std::string& sizes, const std::string& pool,
           .example = {.dataset = "synthetic-images",
                       .dataset_options = small_images(),
                       .options = {{"width", 16}, {"depth", 2}, {"heads", 2}}},
-          .adapter_targets = targets};
+          .adapter_targets = targets,
+          .describe = describe<family>};
 }
 
 }  // namespace
 
-const char* VitShape::model() const { return model_of(family); }
+const char* VitShape::model() const { return facts_of(family).model; }
 
 std::int64_t VitShape::features() const {
   if (!joins_blocks()) return width;
@@ -308,13 +298,14 @@ VitShape VitShape::of(Family family) {
 Result<VitShape> VitShape::named(const std::string& name, const std::string& where, Family family) {
   const auto shape = read_name(name);
   if (!shape) {
-    return error(where + ": architecture '" + name + "' is not known. Sizes: " + names_of(family) + ".");
+    return error(where + ": architecture '" + name + "' is not known. Sizes: " + facts_of(family).names +
+                 ".");
   }
   if (shape->family == family) return *shape;
   return error(
       fmt::format("{}: architecture '{}' is one of the model {}, not of {}. Use '{}' as the model "
                   "or network.",
-                  where, name, shape->model(), model_of(family), shape->model()));
+                  where, name, shape->model(), facts_of(family).model, shape->model()));
 }
 
 Result<void> VitShape::check(const std::string& where) const {
@@ -425,44 +416,35 @@ json::object model_config(const VitShape& shape) {
 }
 
 Facts vit_facts() {
-  auto facts = vision_transformer("vit_{tiny|small|base|large}_patch{P}_{image}", "");
-  facts.name = "vit";
+  auto facts = vision_transformer<kVit>("");
   facts.title = "vision transformer";
   facts.source = "Dosovitskiy et al., arXiv:2010.11929; names and weights of timm";
-  facts.describe = describe<VitShape::Family::vit>;
   return facts;
 }
 
 Facts beit_facts() {
-  auto facts = vision_transformer("{beit|beitv2}_{base|large}_patch{P}_{image}", " (the default)");
-  facts.name = "beit";
+  auto facts = vision_transformer<kBeit>(" (the default)");
   facts.title = "BEiT and BEiTv2, vision transformers with relative positions";
   facts.source = "Bao et al., arXiv:2106.08254; Peng et al., arXiv:2208.06366; names and weights of timm";
-  facts.describe = describe<VitShape::Family::beit>;
   return facts;
 }
 
 Facts clip_facts() {
-  auto facts = vision_transformer(
-      "vit_{base|large|huge|giant|gigantic}_patch{P}_clip_{image}, or with clip_quickgelu_{image} OpenAI's",
-      "");
-  facts.name = "clip";
+  auto facts = vision_transformer<kClip>(
+      "", "attn.qkv",
+      "vit_{base|large|huge|giant|gigantic}_patch{P}_clip_{image}, or with clip_quickgelu_{image} OpenAI's");
   facts.title = "image towers of CLIP, vision transformers with a norm before the blocks";
   facts.source =
       "Radford et al., arXiv:2103.00020; Cherti et al., arXiv:2212.07143; names and weights of timm";
   facts.normalise = "clip";
-  facts.describe = describe<VitShape::Family::clip>;
   return facts;
 }
 
 Facts eva02_facts() {
-  auto facts =
-      vision_transformer("eva02_{base|large}_patch{P}_{image}", " (the default)", "attn.q_proj,attn.v_proj");
-  facts.name = "eva02";
+  auto facts = vision_transformer<kEva02>(" (the default)", "attn.q_proj,attn.v_proj");
   facts.title = "EVA-02, vision transformers with rotations by place and gated layers";
   facts.source = "Fang et al., arXiv:2303.11331; names and weights of timm";
   facts.normalise = "clip";
-  facts.describe = describe<VitShape::Family::eva02>;
   return facts;
 }
 
