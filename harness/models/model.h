@@ -1,6 +1,6 @@
-// Builds a model by its name, as a trial's `model` entry gives it. Names and options: facts.h;
-// sizes and what is trainable: blueprint.h. Initial weights depend on `key` alone, or are read from
-// the weights folder that the options name.
+// Builds a model by its name, as a trial's `model` entry gives it. Names and options:
+// networks/registry.h; what is trainable: facts/blueprint.h. Initial weights depend on `key` alone,
+// or are read from the weights folder that the options name.
 #pragma once
 
 #include "harness/base/json.h"
@@ -10,7 +10,7 @@
 
 namespace hyfreedp::models {
 
-// `options` were resolved against facts.h. The network's inputs are features [B, features] of any
+// `options` were resolved against the facts. The network's inputs are features [B, features] of any
 // kind, images too, or ids [B, length] of sequences. Errors: sizes that do not fit the data, and
 // weights that are missing or do not fit.
 Result<Network> make_model(const std::string& name, const json::object& options, const ModelInput& input,

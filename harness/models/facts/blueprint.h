@@ -35,7 +35,7 @@ struct Blueprint {
   std::int64_t trainable_count() const;
 };
 
-// The blueprint of a registered model. `options` were resolved against facts.h. Errors name the
+// The blueprint of a registered model. `options` were resolved against its facts. Errors name the
 // option that does not fit the data.
 Result<Blueprint> blueprint(const std::string& name, const json::object& options, const ModelInput& input);
 
