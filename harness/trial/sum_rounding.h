@@ -16,8 +16,9 @@
 //   k   errors of one sum, in units of u times the sum of the absolute terms. Adding m numbers in
 //       any order errs by at most m u, their products by u each (Higham, Accuracy and Stability of
 //       Numerical Algorithms, sections 3.1 and 4.2).
-//       In float32 64: layers add up at most 40 terms in float32 and such sums in float64
-//       (harness/models/layers/samples.h), and microbatches are added up in float64.
+//       In float32 64: layers add up at most 40 terms in float32 and such sums in float64, or all
+//       of them in float64 (harness/models/layers/samples.h), and microbatches are added up in
+//       float64.
 //       In float64 4096 + n: at most 40 terms, 1024 such sums, and microbatches of one sample or
 //       more, one after another.
 //   n   a full batch: B. Poisson: a batch above B + 8 sqrt(B) + 32 has a probability below 2e-14
@@ -31,8 +32,9 @@
 //   - Terms are counted as ||g_i||, but a sequence whose positions' gradients cancel each other has
 //     longer terms. Its own contribution stays within S (beyond_rounding in
 //     harness/models/layers/samples.h); a batch full of such samples may round by more than r.
-//   - On a GPU the products are cuBLAS's, of 512 terms at a time, and how it orders the additions
-//     is not known; k is an assumption there.
+//   - Where the per-sample gradient of a convolution with standardised weights is formed for its
+//     norm, cuBLAS or cuDNN adds it up in float32 on a GPU. That this is off by at most what
+//     beyond_forming() allows was measured, not derived.
 #pragma once
 
 namespace hyfreedp::trial {

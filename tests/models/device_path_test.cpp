@@ -147,5 +147,32 @@ TEST(WholeBatchRules, ConvolutionsRulesAreTheLayers) {
   }
 }
 
+// With the sizes of all cases, and of an image whose samples do not fit into one piece.
+TEST(WholeBatchRules, ConvolutionsSumsAreTheLayers) {
+  at::manual_seed(5);
+  auto cases = convolution_cases();
+  auto large = cases.front();
+  large.conv = {.inputs = 3, .outputs = 2, .kernel = {7, 7}, .stride = {2, 2}, .padding = {3, 3}};
+  large.height = large.width = 224;
+  cases.push_back(large);
+  for (auto of : cases) {
+    auto& shape = of.conv;
+    shape.with_bias = false;
+    const std::vector<std::int64_t> sizes{shape.outputs, shape.inputs / shape.groups, shape.kernel[0],
+                                          shape.kernel[1]};
+    Conv2d layer(shape);
+    layer.bind({{at::randn(sizes, kDouble), true}});
+    const auto input = at::randn({of.height == 224 ? 11 : 3, shape.inputs, of.height, of.width}, kDouble);
+    const auto record = record_of(input, at::randn_like(layer.forward(input)));
+    const auto factors = at::rand({input.size(0)}, kDouble);
+    Tensor expected = torch::zeros(sizes, kDouble);
+    layer.add_clipped_sums({&record, 1}, {}, factors, {&expected, 1});
+    auto sum =
+        torch::zeros({shape.groups, shape.outputs / shape.groups, expected.numel() / shape.outputs}, kDouble);
+    add_device_sum(shape, record, factors, sum);
+    EXPECT_TRUE(near_relative(sum.view(sizes), expected, 1e-12));
+  }
+}
+
 }  // namespace
 }  // namespace hyfreedp::models

@@ -191,14 +191,15 @@ class Pass {
   StepMemory counted_;
 };
 
-// A convolution's sum is added up in float64; the others' where it belongs.
-double own_sums(const Graph& graph, const std::vector<bool>& trainable) {
+// A convolution's sum is added up in float64 and so is every sum on a GPU; the others' where it
+// belongs.
+double own_sums(const Graph& graph, const std::vector<bool>& trainable, bool on_cpu) {
   double most = 0;
   std::size_t next = 0;
   for (const auto& place : graph.places) {
     if (place.again >= 0) continue;
     const auto own = parameters_of(place.layer);
-    const double times = std::holds_alternative<Convolution>(place.layer) ? 4 : 1;
+    const double times = !on_cpu || std::holds_alternative<Convolution>(place.layer) ? 4 : 1;
     for (std::size_t p = 0; p < own.size(); ++p, ++next) {
       if (trainable[next]) most = std::max(most, times * static_cast<double>(count_of(own[p].shape)));
     }
@@ -235,7 +236,10 @@ StepMemory step_memory(const Graph& graph, const std::vector<bool>& trainable, c
   memory.passing = kNotFollowed * memory.passing + around;
   memory.together = kNotFollowed * memory.together + around;
   memory.forward = kNotFollowed * forward + around;
-  memory.fixed = own_sums(graph, trainable);
+  memory.fixed = own_sums(graph, trainable, on_cpu);
+  // Copies in float64 of both sides of a product (for_pieces() in layers/samples.h).
+  constexpr double kCopies = 4 << 24;
+  if (!on_cpu) memory.fixed += kCopies;
   // Sums over patches (conv2d.cpp, standardised_conv2d.cpp), and what LibTorch's convolutions keep
   // for themselves, as measured: programs and weights in another order.
   constexpr double kConvolutions = 1 << 24;

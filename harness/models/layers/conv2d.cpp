@@ -240,7 +240,6 @@ Tensor bias_gradients(std::span<const ActivationRecord> records) {  // [B, out]
 
 // Sums of as many float32 numbers of one sign are off by 1e-5 at most (measured: 784).
 constexpr double kPlacesOfOneError = 500;
-constexpr std::int64_t kPlacesAtOnce = 800;
 
 bool same_sizes(std::span<const ActivationRecord> records) {
   return std::all_of(records.begin(), records.end(), [&](const ActivationRecord& record) {
@@ -306,34 +305,27 @@ Tensor Conv2d::input_gradient(const ActivationRecord& record) const {
       shape_.padding, shape_.dilation, false, {0, 0}, shape_.groups, {true, false, false}));
 }
 
-// sum_i factors[i] dW_i. On the CPU with factors by products; else by plain backward passes of so
-// many samples that each adds up kPlacesAtOnce places at most, or of one sample, which are added up
-// in float64.
+// sum_i factors[i] dW_i by products whose rounding is bounded. Without factors no bound is claimed,
+// and the sum is that of a plain backward pass.
 Tensor Conv2d::summed_anew(std::span<const ActivationRecord> records, const Tensor& factors,
                            const Tensor& weight) const {
   auto total = torch::zeros({shape_.groups, shape_.outputs / shape_.groups, weight.numel() / shape_.outputs},
                             weight.options().dtype(torch::kFloat64));
   for (const auto& record : records) {
-    if (factors.defined() && record.input().is_cpu()) {
+    if (!factors.defined()) {
+      total.add_(std::get<1>(at::convolution_backward(record.output_gradient, record.input(), weight,
+                                                      at::OptionalIntArrayRef(), shape_.stride,
+                                                      shape_.padding, shape_.dilation, false, {0, 0},
+                                                      shape_.groups, {false, true, false}))
+                     .reshape(total.sizes()));
+    } else if (record.input().is_cpu()) {
       const auto by = factors.contiguous();
       by_type(record.input(), [&](auto zero) {
         using T = decltype(zero);
         add_products_of_places(Samples<T>(shape_, record), by.template const_data_ptr<T>(), total);
       });
-      continue;
-    }
-    const auto scaled = scaled_samples(record.output_gradient, factors);
-    const auto places = scaled.size(2) * scaled.size(3), samples = scaled.size(0);
-    // Without factors no bound is claimed.
-    const auto most = factors.defined() ? kPlacesAtOnce / std::max<std::int64_t>(1, places) : samples;
-    const auto at_once = std::max<std::int64_t>(1, most);
-    for (std::int64_t first = 0; first < samples; first += at_once) {
-      const auto count = std::min(at_once, samples - first);
-      const auto piece = std::get<1>(
-          at::convolution_backward(scaled.narrow(0, first, count), record.input().narrow(0, first, count),
-                                   weight, at::OptionalIntArrayRef(), shape_.stride, shape_.padding,
-                                   shape_.dilation, false, {0, 0}, shape_.groups, {false, true, false}));
-      total.add_(piece.reshape(total.sizes()));
+    } else {
+      add_device_sum(shape_, record, factors, total);
     }
   }
   return total.view(weight.sizes());

@@ -118,13 +118,6 @@ HYFREEDP_WIDE void add_columns(const T* values, const T* factors, std::int64_t c
   }
 }
 
-// Rows of a product, and samples of a weighted sum, that a GPU adds up at a time. A bound of what
-// this rounds assumes that cuBLAS does not add them up one after another.
-constexpr std::int64_t kRowsOnDevice = 512;
-constexpr std::int64_t kPiecesOnDevice = 1 << 24;
-// Copies in float64 that are in memory at a time, of either side of an inner product.
-constexpr std::int64_t kWideNumbers = 1 << 22;
-
 // The most rows whose sums of kRowsAtOnce are added up in float64.
 constexpr std::int64_t kMostRows = 1024 * kRowsAtOnce;
 // Products of two numbers that are worth a thread.
@@ -186,17 +179,6 @@ struct Product {
     return std::min(width, j * vectors / across() * kWidths);
   }
 };
-
-// sum += term(first, count) over pieces of [0, rows), which are added up in float64.
-template <class Term>
-void add_pieces(std::int64_t rows, torch::Tensor& sum, const Term& term) {
-  torch::Tensor total;
-  for (std::int64_t first = 0; first < rows; first += kRowsOnDevice) {
-    const auto piece = term(first, std::min(kRowsOnDevice, rows - first));
-    total = total.defined() ? total.add_(piece) : piece.to(torch::kFloat64);
-  }
-  if (total.defined()) sum.add_(total);
-}
 
 // The rows of `ids` in ascending order of the ids, those of one id in order.
 std::vector<std::int64_t> sorted_rows(const std::int64_t* ids, std::int64_t count) {
@@ -321,15 +303,17 @@ void add_weighted_sum(const torch::Tensor& values, const torch::Tensor& factors,
   if (count == 0) return;
   if (!has_loops(values) || !sum.is_contiguous() || sum.scalar_type() != values.scalar_type()) {
     const auto flat = values.flatten(1).contiguous();  // [B, n]
-    auto total = torch::zeros({flat.size(1)}, flat.options());
     if (has_loops(flat)) {
-      add_weighted_sum(flat, factors, total);
-    } else {
-      add_pieces(count, total, [&](std::int64_t first, std::int64_t some) {
-        const auto piece = flat.narrow(0, first, some);
-        return factors.defined() ? at::mv(piece.t(), factors.narrow(0, first, some)) : piece.sum(0);
-      });
+      sum.add_(weighted_sum(flat, factors).view(sum.sizes()));
+      return;
     }
+    torch::Tensor total;  // in float64
+    for_pieces(count, flat.size(1), [&](std::int64_t first, std::int64_t some) {
+      const auto piece = flat.narrow(0, first, some);
+      const auto scaled = factors.defined() ? piece * factors.narrow(0, first, some).unsqueeze(1) : piece;
+      const auto added = scaled.sum(0, false, torch::kFloat64);
+      total = total.defined() ? total.add_(added) : added;
+    });
     sum.add_(total.view(sum.sizes()));
     return;
   }
@@ -353,33 +337,20 @@ torch::Tensor weighted_sum(const torch::Tensor& values, const torch::Tensor& fac
   return sum;
 }
 
-// Products of kRowsOnDevice rows each, as many in one call as have kPiecesOnDevice entries
-// together: small ones one by one would leave a GPU idle between them.
 void add_product_on_device(const torch::Tensor& left, const torch::Tensor& right, torch::Tensor& sum) {
-  const auto rows = left.size(0), p = left.size(1), q = right.size(1), whole = rows / kRowsOnDevice;
-  const auto at_once = std::clamp<std::int64_t>(kPiecesOnDevice / std::max<std::int64_t>(1, p * q), 1, whole);
+  const auto p = left.size(1), q = right.size(1);
   auto total = torch::zeros({p, q}, left.options().dtype(torch::kFloat64));
-  for (std::int64_t first = 0; first < whole; first += at_once) {
-    const auto some = std::min(at_once, whole - first);
-    const auto pieces = [&](const torch::Tensor& all) {
-      const auto part = all.narrow(0, first * kRowsOnDevice, some * kRowsOnDevice);
-      return part.reshape({some, kRowsOnDevice, all.size(1)});
+  for_pieces(left.size(0), std::max(p, q), [&](std::int64_t first, std::int64_t some) {
+    const auto wide = [&](const torch::Tensor& all) {
+      return all.narrow(0, first, some).to(torch::kFloat64);
     };
-    total.add_(at::bmm(pieces(left).transpose(1, 2), pieces(right)).sum(0, false, torch::kFloat64));
-  }
-  if (const auto rest = rows - whole * kRowsOnDevice; rest > 0) {
-    total.add_(at::mm(left.narrow(0, rows - rest, rest).t(), right.narrow(0, rows - rest, rest)));
-  }
+    total.addmm_(wide(left).t(), wide(right));
+  });
   sum.add_(total);
 }
 
 void add_product(const torch::Tensor& left, const torch::Tensor& right, torch::Tensor sum) {
   if (!left.is_cpu()) {
-    const auto rows = left.size(0);
-    if (rows <= kRowsOnDevice || left.scalar_type() == torch::kFloat64) {
-      sum.addmm_(left.t(), right);
-      return;
-    }
     add_product_on_device(left, right, sum);
     return;
   }

@@ -4,6 +4,7 @@
 // u is the unit roundoff: 2^-24 in float32, 2^-53 in float64.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <torch/types.h>
 
@@ -119,7 +120,7 @@ void add_beyond_forming(const torch::Tensor& squared_norms, const torch::Tensor&
 // sum [...] += sum_i factors[i] values[i], for values [B, ...] and factors [B] in their type.
 // Undefined factors: all 1. On the CPU eight samples are added up in float32 and such sums in
 // float64, so each entry of the sum is off by at most 41 u of the sum of the absolute terms. On a
-// GPU 512 samples are added up in float32.
+// GPU the terms are rounded to float32 and added up in float64, so the bound is 3 u there.
 void add_weighted_sum(const torch::Tensor& values, const torch::Tensor& factors, torch::Tensor sum);
 // The same sum, starting from zero: [B, ...], [B] -> [...].
 torch::Tensor weighted_sum(const torch::Tensor& values, const torch::Tensor& factors);
@@ -127,9 +128,10 @@ torch::Tensor weighted_sum(const torch::Tensor& values, const torch::Tensor& fac
 // the CPU, the other of the two types. On the CPU 40 rows are added up in the type of left and
 // right, and such sums in float64. Each entry is therefore off by at most 41 u of the sum of its
 // absolute terms, and by u more for each further 40,960 rows, whatever the shapes are; and the bits
-// do not depend on the number of threads. On a GPU 512 rows are a product of cuBLAS.
+// do not depend on the number of threads. On a GPU the product is cuBLAS's in float64, where the
+// products of float32 numbers are exact, so the bound is 2 u whatever the order of additions is.
 void add_product(const torch::Tensor& left, const torch::Tensor& right, torch::Tensor sum);
-// What add_product() does on a GPU with more than 512 rows, on any device: for tests.
+// What add_product() does on a GPU, on any device.
 void add_product_on_device(const torch::Tensor& left, const torch::Tensor& right, torch::Tensor& sum);
 // The same by a given kernel, for tests and timings; left and right contiguous on the CPU.
 template <class T>
@@ -154,6 +156,17 @@ torch::Tensor inner_products_on_device(const torch::Tensor& left, const torch::T
 //   skipped  rows with this id are left out
 void add_rows_by_id(const torch::Tensor& ids, const torch::Tensor& rows, const torch::Tensor& factors,
                     std::optional<std::int64_t> skipped, torch::Tensor sum);
+
+// The most numbers of either side of a product whose copies, in float64, a GPU holds at a time:
+// 134 MB.
+inline constexpr std::int64_t kWideNumbers = 1 << 24;
+// Calls add(first, count) for pieces of [0, rows) of kWideNumbers numbers at most, or of one row.
+//   width  numbers of a row
+template <class Add>
+void for_pieces(std::int64_t rows, std::int64_t width, const Add& add) {
+  const auto at_once = std::max<std::int64_t>(1, kWideNumbers / std::max<std::int64_t>(1, width));
+  for (std::int64_t first = 0; first < rows; first += at_once) add(first, std::min(at_once, rows - first));
+}
 
 // factors[i] * values[i], for values [B, ...] and factors [B]; `values` itself if the factors are
 // undefined.
