@@ -40,6 +40,10 @@ bool is_cancelled(const StudyRecord& study) {
   return study.state == StudyState::failed && study.failure_kind == kCancelledStudy;
 }
 
+bool is_lost(const StudyRecord& study) {
+  return study.state == StudyState::failed && study.failure_kind == kLostStudy;
+}
+
 bool same_outcome(const TrialRecord& a, const TrialRecord& b) {
   const auto outcome = [](TrialRecord record) {
     record.seconds = 0;

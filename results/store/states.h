@@ -9,7 +9,8 @@
 //           finished final
 //   study   open     -> open, concluded, failed
 //           failed   -> open, concluded, failed: its trials may be tried again; one that was
-//                    cancelled is open again when its user says so (`hyfreedp retry`)
+//                    cancelled is open again when its user says so (`hyfreedp retry`), and one
+//                    that was lost has its answer again when its journal is back
 //           concluded final
 //
 // A final row is immutable: writing exactly the same row again is accepted and changes nothing.
@@ -43,6 +44,12 @@ bool is_not_needed(const StudyRecord& study);
 // that no run tries it again by itself, but nothing is known of its value.
 inline constexpr const char* kCancelledStudy = "cancelled";
 bool is_cancelled(const StudyRecord& study);
+
+// The failure kind of a study that had its answer, which cannot come back for want of a journal. It
+// counts as answered: what it cost is charged, and nothing opens it again but the journal's return
+// (runner/odometer/release_record.h).
+inline constexpr const char* kLostStudy = "lost";
+bool is_lost(const StudyRecord& study);
 
 // Whether two trials are equal in all that may not change, which is everything but the seconds and
 // the memory; of a study, but the seconds, the code and the accountant of its noise.

@@ -101,6 +101,25 @@ TEST(Odometer, SearchesThatShareTheirRunsAndEndedEarlyAreChargedEach) {
   EXPECT_GT(epsilon_of(world), largest);
 }
 
+// Two rows whose first sweep is one point have equal first runs and would have drawn others next.
+TEST(Odometer, SearchesOfTwoRowsThatBeginAlikeAndEndedEarlyAreChargedEach) {
+  const auto row = [](const std::string& id, const std::string& more) {
+    return "      - {id: " + id +
+           ", method: linear-scaling, options: {decompose: fixed-t, t_min: 4, t_max: 4, runs_per_sweep: 2, "
+           "eta_min: 0.1, eta_max: 1, r_max: 4, share1: 0.02, share2: 0.1" +
+           more + "}}\n";
+  };
+  const auto spent = [](const std::string& rows) {
+    World world;
+    FakeExecutor executor;
+    executor.fate = [](const auto&) { return Fate::diverge; };
+    world.run(spec_of("early", rows), executor);
+    return epsilon_of(world);
+  };
+  const auto one = row("one", ""), two = row("two", ", r_sampling: log-uniform");
+  EXPECT_GT(spent(one + two), 1.2 * spent(one));
+}
+
 TEST(Odometer, NonPrivateRunsAndUnNoisedScoresMakeItInfinite) {
   World world;
   FakeExecutor executor;

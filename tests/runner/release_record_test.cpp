@@ -7,6 +7,8 @@
 #include <set>
 
 #include "harness/random/key_file.h"
+#include "harness/runner/execute/cancelled_study.h"
+#include "harness/runner/execute/study_request.h"
 #include "harness/runner/odometer/odometer.h"
 #include "results/provenance/export.h"
 #include "results/store/states.h"
@@ -370,6 +372,65 @@ TEST(ReleaseRecord, WhatAllSpecsCostComesBackThoughARowCannot) {
   EXPECT_TRUE(shown(world).is_known);
   ASSERT_TRUE(try_run(world, spec_of(kFixed), again, true));
   EXPECT_GT(shown(world).odometer, before);
+}
+
+// A selection whose journals are lost keeps its cost and its answer, whatever its user asks for.
+TEST(ReleaseRecord, ALostSelectionIsNeitherCancelledNorOpenedAgain) {
+  World world;
+  FakeExecutor executor;
+  world.run(spec_of(kSelection), executor);
+  const auto before = shown(world);
+  const fs::path away = world.out().root + "/away";
+  fs::rename(world.out().journals(), away);
+  fs::create_directories(world.out().journals());
+  fs::copy_file(away / "drawn.releases.json", world.out().release_record("drawn"));
+  world.forget_database();
+  EXPECT_FALSE(try_run(world, spec_of(kSelection), executor));
+  StudyRequest request{.kind = StudyRequest::Kind::cancel, .studies = {}};
+  for (const auto& study : world.store().studies("drawn").value()) {
+    EXPECT_TRUE(results::is_lost(study)) << study.failure_kind;
+    EXPECT_TRUE(why_not_retried(study, false));
+    request.studies.push_back(study.id);
+  }
+  ASSERT_TRUE(carry_out(world.store(), world.out(), request));
+  EXPECT_EQ(shown(world).odometer, before.odometer);
+  // The record is written anew from the database, as when another row is cancelled.
+  ASSERT_TRUE(update_release_record(world.store(), world.out(), "drawn"));
+  EXPECT_FALSE(try_run(world, spec_of(kSelection), executor));
+  world.forget_database();
+  EXPECT_FALSE(try_run(world, spec_of(kSelection), executor));
+  EXPECT_EQ(shown(world).odometer, before.odometer);
+  // With its journals it is what it was.
+  for (const auto& entry : fs::directory_iterator(away)) {
+    if (entry.path().extension() == ".jsonl")
+      fs::copy_file(entry.path(), world.out().journals() + "/" + entry.path().filename().string());
+  }
+  FakeExecutor none;
+  world.run(spec_of(kSelection), none);
+  EXPECT_THAT(none.submitted, IsEmpty());
+  EXPECT_EQ(shown(world), before);
+}
+
+// The record of a spec that is not complete has the rows that are.
+TEST(ReleaseRecord, ARowIsRecordedThoughTheSpecIsNotComplete) {
+  World world;
+  FakeExecutor executor;
+  executor.fate = [](const trial::TrialConfig& config) {
+    return config.optimizer.name == "prodigy" ? Fate::kill : Fate::finish;
+  };
+  world.run(kDrawn, executor);
+  const auto answered = std::ranges::count_if(world.store().studies("drawn").value(), results::is_answered);
+  ASSERT_GT(answered, 0);
+  ASSERT_LT(answered, std::ssize(world.store().studies("drawn").value()));
+  for (const auto& entry : fs::directory_iterator(world.out().journals())) {
+    if (entry.path().extension() == ".jsonl") fs::remove(entry.path());
+  }
+  world.forget_database();
+  FakeExecutor second;
+  const auto refused = try_run(world, kDrawn, second);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("second release"));
+  EXPECT_THAT(second.submitted, IsEmpty());
 }
 
 // Nobody reads the rows of an earlier release again, but the odometer has them.

@@ -39,10 +39,11 @@ std::vector<std::vector<accounting::Event>> rest_after(const PlannedStudy& study
   return rest;
 }
 
-// Equal for studies of which the odometer charges one: those with equal runs to the end.
-std::string key_of(const std::vector<trial::TrialConfig>& first,
+// Equal for studies of which the odometer charges one: those of one row, under two names of the
+// spec, with equal runs to the end. Another row that begins alike may go on with other runs.
+std::string key_of(const PlannedStudy& study, const std::vector<trial::TrialConfig>& first,
                    const std::vector<std::vector<accounting::Event>>& rest) {
-  std::string key;
+  std::string key = study.cell.panel + " " + study.cell.row + " ";
   for (const auto& config : first) key += config.id() + " ";
   for (const auto& events : rest) key += canonical_json(accounting::events_to_json({.events = events}));
   return key;
@@ -77,7 +78,7 @@ void Budget::add_rest(const PlannedStudy& study, const std::vector<trial::TrialC
                       const results::StudyRecord* recorded, Rests& rests) const {
   auto runs = rest_after(study, first);
   if (runs.empty()) return;
-  auto key = key_of(first, runs);
+  auto key = key_of(study, first, runs);
   const Rest reserved{.dataset = first.front().dataset, .runs = std::move(runs)};
   const auto [rest, is_new] = rests.emplace(std::move(key), reserved);
   if (!is_new || recorded == nullptr) return;
@@ -177,7 +178,7 @@ Result<void> Budget::admit(const PlannedStudy& study, const std::vector<trial::T
     datasets.insert(wanted.identity(config.dataset).name);
   }
   if (const auto first = study.baseline->next(study.cell, {}); first && !rests.empty()) {
-    const auto rest = rests.find(key_of(*first, rest_after(study, *first)));
+    const auto rest = rests.find(key_of(study, *first, rest_after(study, *first)));
     if (rest != rests.end()) begin_runs(fresh.size(), rest->second.runs);
   }
   if (auto checked = check(wanted, rests, datasets); !checked) return checked;

@@ -87,6 +87,8 @@ Result<RunReport> Coordinator::run(const Spec& spec, const std::function<bool()>
                         !report_.failed_unexpectedly() && report_.left_open == 0 && report_.held == 0;
   if (complete && !has_seeded_noise(spec)) {
     if (auto forgotten = forget_draws(store_, out_, spec); !forgotten) return forgotten.error();
+  } else if (auto recorded = update_release_record(store_, out_, spec.content.name); !recorded) {
+    return recorded.error();
   }
   if (complete) {
     if (auto deleted = delete_abandoned_keys(store_, out_, book_); !deleted) return deleted.error();

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <optional>
+#include <ranges>
 #include <string_view>
 #include <utility>
 
@@ -204,13 +205,16 @@ Result<void> put_costs(results::Store& store, const OutFolder& out, const Record
 Result<bool> is_there(const results::Store& store, const results::StudyRecord& study) {
   const auto known = store.study(study.id);
   if (!known) return known.error();
-  return *known && (results::is_answered(**known) || !results::is_answered(study));
+  if (!*known) return false;
+  const bool has_answer = results::is_answered(**known) && !results::is_lost(**known);
+  return has_answer || !results::is_answered(study);
 }
 
-// It says which runs compose, and of a private selection it alone says what that cost.
+// It says which runs compose, and of a private selection it alone says what that cost. No command
+// may cancel it or open it again: its cost would go, and it would be released a second time.
 Result<void> put_lost_row(results::Store& store, results::StudyRecord study) {
   study.state = results::StudyState::failed;
-  study.failure_kind = kInternal;
+  study.failure_kind = results::kLostStudy;
   study.failure_message = "The journal of its reported run is lost.";
   study.reported_trial.clear();
   return store.put_study(study);
@@ -395,6 +399,16 @@ Result<std::vector<ReleaseRecord>> read_release_records(const OutFolder& out, co
 
 namespace {
 
+// The newest of that id that has an answer; null where there is none.
+const RecordedStudy* recorded_study(const std::vector<ReleaseRecord>& records, const std::string& id) {
+  for (const auto& record : records | std::views::reverse) {
+    for (const auto& recorded : record.studies) {
+      if (recorded.study.id == id && results::is_answered(recorded.study)) return &recorded;
+    }
+  }
+  return nullptr;
+}
+
 // `is_left`: another spec takes its place, and nothing of it is continued. Whether an open private
 // selection has begun is told by journals and keys alone, so it counts as if it had.
 Result<void> write_record(const results::Store& store, const OutFolder& out, const std::string& spec,
@@ -422,6 +436,11 @@ Result<void> write_record(const results::Store& store, const OutFolder& out, con
     charges = std::move(*charged);
   }
   for (const auto& study : *studies) {
+    // The record alone still has the answer.
+    if (const auto* before = results::is_lost(study) ? recorded_study(*records, study.id) : nullptr) {
+      record.studies.push_back(*before);
+      continue;
+    }
     auto recorded = record_of(store, out, study, charges ? &*charges : nullptr);
     if (!recorded) return recorded.error();
     auto& composition = recorded->study.composition;

@@ -75,8 +75,9 @@ Result<std::vector<ReleaseRecord>> read_release_records(const OutFolder& out, co
 Result<void> write_release_record(const results::Store& store, const OutFolder& out, const std::string& spec,
                                   bool complete);
 
-// The same for a spec whose rows were changed outside a run of it (cancelled, opened again), which
-// says nothing of draws; nothing for a seeded spec, which needs no record.
+// The same for a spec whose rows were changed otherwise (cancelled, opened again, answered by a run
+// that ended before the spec was complete), which says nothing of draws; nothing for a seeded spec,
+// which needs no record.
 Result<void> update_release_record(const results::Store& store, const OutFolder& out,
                                    const std::string& spec);
 
