@@ -95,7 +95,7 @@ void warn_of_other_version(const std::string& command, const results::Store& sto
   if (!differs || differs->empty()) return;  // that it cannot be read is said by whoever shows it
   err << fmt::format(
       "hyfreedp {}: warning: {} is not the version of '{}' that the database has, which is "
-      "shown.{}\n",
+      "shown.{} `hyfreedp run` with the same --preset and --set takes over what changes the table alone.\n",
       command, file.path, file.content.name, *differs);
 }
 

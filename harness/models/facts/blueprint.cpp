@@ -8,6 +8,7 @@
 
 #include "harness/models/facts/named_files.h"
 #include "harness/models/networks/registry.h"
+#include "harness/models/networks/requests.h"
 
 namespace hyfreedp::models {
 namespace {
@@ -89,6 +90,39 @@ void set_initial(Blueprint& plan, const json::object& options) {
   }
 }
 
+// Options that the others leave unread: whoever gives them expects more than they would get.
+Result<void> check_unread(const std::string& where, const json::object& options) {
+  const auto part = string_or(options, "trainable", "full");
+  const bool adapts = part == "lora" || part == "lora-head";
+  const bool has_rank = int_or(options, "lora_rank", kDefaultRank) != kDefaultRank;
+  for (const auto& [name, is_given] :
+       {std::pair{"lora_rank", has_rank}, std::pair{"lora_alpha", given(options, "lora_alpha")},
+        std::pair{"lora_targets", given(options, "lora_targets")}}) {
+    if (!is_given || adapts) continue;
+    return error(
+        fmt::format("{}: '{}' is read only with 'trainable: lora' or lora-head, not {}.", where, name, part));
+  }
+  if (has_rank && given(options, "adapter"))
+    return error(where + ": 'adapter' decides the rank; leave 'lora_rank' out.");
+  if (string_or(options, "head", "new") == "file" && !given(options, "weights"))
+    return error(where + ": 'head: file' is read only with 'weights', the folder that has the head.");
+  return {};
+}
+
+// Each of the layers that the option names must be one.
+Result<void> check_targets(const Blueprint& plan, const json::object& options) {
+  if (!plan.lora || !given(options, "lora_targets")) return {};
+  for (const auto& target : plan.lora->targets) {
+    const Lora alone{.targets = {target}};
+    const bool is_there = std::ranges::any_of(plan.graph.places, [&](const graph::Place& place) {
+      return std::holds_alternative<graph::Linear>(place.layer) && alone.adapts(place.name);
+    });
+    if (!is_there)
+      return error(fmt::format("'lora_targets' has '{}', and no linear layer is called so.", target));
+  }
+  return {};
+}
+
 }  // namespace
 
 bool Blueprint::trains(const std::string& name) const {
@@ -109,6 +143,7 @@ std::int64_t Blueprint::trainable_count() const {
 Result<Blueprint> blueprint(const std::string& name, const json::object& options, const ModelInput& input) {
   const auto facts = find_model(name);
   if (!facts) return facts.error();
+  if (auto read = check_unread("model " + name, options); !read) return read.error();
   const auto folder = [&options] { return folder_config(options); };
   auto described = (**facts).describe({name, options, input, folder});
   if (!described) return described.error();
@@ -120,6 +155,7 @@ Result<Blueprint> blueprint(const std::string& name, const json::object& options
   plan.description = std::move(*described);
   plan.lora = std::move(*lora);
   plan.graph = std::move(*graph);
+  if (auto named = check_targets(plan, options); !named) return in_context("model " + name, named.error());
   plan.parameters = graph::parameters_of(plan.graph);
   set_initial(plan, options);
   if (auto chosen = choose_trainable(plan, options); !chosen)

@@ -86,7 +86,7 @@ Result<std::optional<Lora>> lora_of(const Facts& facts, const json::object& opti
   }
   if (!adapts) return std::optional<Lora>();
   Lora lora;
-  lora.rank = int_or(options, "lora_rank", 8);
+  lora.rank = int_or(options, "lora_rank", kDefaultRank);
   lora.alpha = double_or(options, "lora_alpha", static_cast<double>(lora.rank));
   lora.targets = comma_separated(given(options, "lora_targets") ? string_or(options, "lora_targets", "")
                                                                 : facts.adapter_targets);

@@ -11,8 +11,10 @@
 
 namespace hyfreedp::models {
 
+inline constexpr std::int64_t kDefaultRank = 8;
+
 struct Lora {
-  std::int64_t rank = 8;
+  std::int64_t rank = kDefaultRank;
   double alpha = 8;
   bool root_scaling = false;         // alpha / sqrt(rank) ("rslora")
   std::vector<std::string> targets;  // names of layers, or their ends after a dot

@@ -102,7 +102,7 @@ std::vector<OptionSpec> with_adapters(std::vector<OptionSpec> own, const std::st
   own.push_back(trainable(
       {"full", "head", "last-block", "first-last-block", "bitfit", "bitfit-head", "lora", "lora-head"}));
   own.push_back(trainable_pattern());
-  own.push_back(count("lora_rank", 8, 4096, "rank of the adapters, where they train"));
+  own.push_back(count("lora_rank", kDefaultRank, 4096, "rank of the adapters, where they train"));
   own.push_back({.name = "lora_alpha",
                  .type = OptionType::real,
                  .default_value = nullptr,
