@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "datasets/byte_pairs.h"
+#include "datasets/text/byte_pairs.h"
 #include "datasets/dataset.h"
 #include "datasets/formats/csv.h"
 

@@ -4,6 +4,8 @@
 
 #include "datasets/cache.h"
 #include "datasets/dataset.h"
+#include "datasets/text/word_pieces.h"
+#include "harness/models/facts/weights_source.h"
 
 namespace hyfreedp::datasets {
 namespace {
@@ -27,6 +29,30 @@ void fill(const SplitRows& split, std::size_t columns, bool to_norm, const Table
   }
 }
 
+void fill_texts(const SplitRows& split, std::size_t length, WordPieces& pieces, const TableSpace& space) {
+  std::vector<std::int64_t> ids(length);
+  for (std::size_t i = 0; i < split.rows.size(); ++i) {
+    const auto row = static_cast<std::size_t>(split.rows[i]);
+    const auto second = split.from->seconds.empty() ? std::string_view() : split.from->seconds[row];
+    pieces.fill_row(split.from->texts[row], split.from->seconds.empty() ? nullptr : &second, ids);
+    // Numbers below 2^24, which float32 holds exactly.
+    std::ranges::transform(ids, space.features.subspan(i * length, length).begin(),
+                           [](std::int64_t id) { return static_cast<float>(id); });
+    space.labels[i] = split.from->labels[row];
+  }
+}
+
+// The tokenizer that the options name, which must be the one that the spec was read with.
+Result<WordPieces> tokenizer_of(const json::object& options) {
+  const auto folder = models::locate_weights(string_or(options, "tokenizer", ""));
+  if (!folder) return folder.error();
+  const auto checksum = tokenizer_checksum(*folder);
+  if (!checksum) return checksum.error();
+  if (*checksum != string_or(options, "tokenizer_sha256", ""))
+    return error(*folder + ": its tokenizer is not the one with which the spec was read.");
+  return WordPieces::load(*folder);
+}
+
 }  // namespace
 
 Result<Dataset> TableFile::load(const Facts& facts, const json::object& options) {
@@ -41,6 +67,13 @@ Result<Dataset> TableFile::load(const Facts& facts, const json::object& options)
     if (!table) return table.error();
     const auto splits = split_rows(*table, options);
     if (!splits) return in_context(*path, splits.error());
+    if (n.length > 0) {
+      auto pieces = tokenizer_of(options);
+      if (!pieces) return pieces.error();
+      for (std::size_t i = 0; i < spaces.size(); ++i)
+        fill_texts((*splits)[i], static_cast<std::size_t>(n.length), *pieces, spaces[i]);
+      return {};
+    }
     const bool to_norm = string_or(options, "normalise", "none") == "norm";
     for (std::size_t i = 0; i < spaces.size(); ++i) {
       fill((*splits)[i], static_cast<std::size_t>(n.features), to_norm, spaces[i]);
@@ -49,6 +82,9 @@ Result<Dataset> TableFile::load(const Facts& facts, const json::object& options)
   };
   auto tables = load_or_make(table_path(facts, options, *mark), table_shapes(n, TableType::real), make);
   if (!tables) return tables.error();
+  if (n.length > 0) {
+    for (auto& table : *tables) table.features = table.features.to(at::kLong);
+  }
   return Dataset{.private_train = (*tables)[0], .private_validation = (*tables)[1], .test = (*tables)[2]};
 }
 

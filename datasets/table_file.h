@@ -1,7 +1,10 @@
-// A user's own table of numbers, named by the option `path`: one file, or a folder with train.EXT
-// and, where the test rows are a file of their own, test.EXT. No code is needed.
+// A user's own table of numbers or texts, named by the option `path`: one file, or a folder with
+// train.EXT and, where the test rows are a file of their own, test.EXT. No code is needed.
 //
 //   .csv, .tsv   a header; one column is the class, all others are features (formats/csv.h)
+//                With the option `text` a row's example is the text of that column, or the pair of
+//                texts of it and of the column `second`, as the tokens of the tokenizer in the
+//                weights folder `tokenizer` (text/word_pieces.h)
 //   .libsvm      LIBSVM's sparse format (formats/libsvm.h), gzipped (.libsvm.gz) or plain
 //   .safetensors tensors `features` and `labels` (formats/safetensors_table.h), such as features
 //                which another program computed
@@ -31,7 +34,7 @@ struct TableFile {
   static Facts facts() {
     Facts facts{
         .name = kName,
-        .title = "Your own table of numbers",
+        .title = "Your own table of numbers or texts",
         .source = "files of the user",
         .how_to_get = "they are your files; 'path' names them",
         .options = {text_option("labels", "0, 1",
@@ -54,6 +57,7 @@ struct TableFile {
         .sizes = sizes,
         .complete = complete};
     std::ranges::find(facts.options, "separator", &OptionSpec::name)->stored_always = false;
+    for (auto& more : text_options()) facts.options.push_back(std::move(more));
     for (auto& more :
          own_files_options("a .csv, .tsv, .libsvm, .libsvm.gz or .safetensors file, or a folder with "
                            "train.EXT and test.EXT, where EXT may be npy too; in $HYFREEDP_DATA or the "
@@ -62,6 +66,29 @@ struct TableFile {
     }
     facts.options.push_back(other_people_option());
     return facts;
+  }
+  // Of tables of texts, stored where they are given.
+  static std::vector<OptionSpec> text_options() {
+    const auto count = [](std::string name, double least, double most, std::string help) {
+      return OptionSpec{.name = std::move(name),
+                        .type = OptionType::integer,
+                        .default_value = nullptr,
+                        .help = std::move(help),
+                        .min = least,
+                        .max = most};
+    };
+    std::vector<OptionSpec> options{
+        text_option("text", nullptr, "CSV and TSV: the column that has the texts, for a model of sequences"),
+        text_option("second", nullptr, "the column that has the second text, where a row is a pair"),
+        text_option(
+            "tokenizer", nullptr,
+            "a weights folder, or the name of fetched weights, whose vocab.txt cuts texts into tokens"),
+        text_option("tokenizer_sha256", nullptr, "checksum of that tokenizer; filled in when a spec is read"),
+        count("length", 4, 8192,
+              "tokens of an example, default 64; longer texts are cut, shorter ones padded"),
+        count("vocabulary", 1, 1e7, "different tokens; filled in when a spec is read")};
+    for (auto& option : options) option.stored_always = false;
+    return options;
   }
   // In table_file_rows.cpp, which is without LibTorch.
   static Sizes sizes(const json::object& options);

@@ -13,8 +13,10 @@
 #include "datasets/own/content_marks.h"
 #include "datasets/table_columns.h"
 #include "datasets/table_file.h"
+#include "datasets/text/word_pieces.h"
 #include "harness/base/text.h"
 #include "harness/base/utf8.h"
+#include "harness/models/facts/weights_source.h"
 #include "harness/random/stream.h"
 
 namespace hyfreedp::datasets {
@@ -26,6 +28,7 @@ namespace fs = std::filesystem;
 constexpr std::array kEndings = {".csv", ".tsv", ".libsvm", ".libsvm.gz", ".safetensors"};
 constexpr std::array kFolderEndings = {".csv", ".tsv", ".libsvm", ".libsvm.gz", ".safetensors", ".npy"};
 constexpr std::int64_t kMostClasses = 1'000'000;
+constexpr std::int64_t kDefaultLength = 64;
 constexpr std::uint64_t kTenth = std::numeric_limits<std::uint64_t>::max() / 10;
 
 // "0..99": the first and the last of them. Anything else is a label itself.
@@ -124,7 +127,43 @@ Result<NumberTable> read_one(const std::string& path, const json::object& option
         fmt::format("'separator' is one character between fields, such as \";\" or \"\\t\", not '{}'.",
                     as_one_line(separator)));
   }
-  return read_number_csv(path, separator.front(), string_or(options, "label", "label"), labels_of(options));
+  const auto label = string_or(options, "label", "label");
+  if (const auto text = string_or(options, "text", ""); !text.empty()) {
+    const TextColumns columns{.text = text, .second = string_or(options, "second", "")};
+    return read_text_csv(path, separator.front(), columns, label, labels_of(options));
+  }
+  return read_number_csv(path, separator.front(), label, labels_of(options));
+}
+
+bool has_texts(const json::object& options) { return !string_or(options, "text", "").empty(); }
+
+// Fills in what the tokenizer decides. One that is not here needs its checksum and its vocabulary.
+Result<json::object> with_tokenizer(json::object options) {
+  if (!has_texts(options)) {
+    for (const char* name : {"second", "tokenizer", "length", "vocabulary"}) {
+      const auto* given = options.if_contains(name);
+      if (given != nullptr && !given->is_null())
+        return error(fmt::format("'{}' is read only with 'text', the column that has the texts.", name));
+    }
+    return options;
+  }
+  const auto name = string_or(options, "tokenizer", "");
+  if (name.empty())
+    return error("'text' needs 'tokenizer', a weights folder with vocab.txt, such as that of the model.");
+  if (string_or(options, "normalise", "none") != "none") return error("'normalise' is not read with 'text'.");
+  options["length"] = int_or(options, "length", kDefaultLength);
+  options["features"] = options["length"];
+  const auto folder = models::locate_weights(name);
+  if (!folder) return options.contains("vocabulary") ? Result<json::object>(options) : folder.error();
+  const auto pieces = WordPieces::load(*folder);
+  if (!pieces) return pieces.error();
+  const auto checksum = tokenizer_checksum(*folder);
+  if (!checksum) return checksum.error();
+  if (const auto before = string_or(options, "tokenizer_sha256", *checksum); before != *checksum)
+    return error(fmt::format("{}: its tokenizer has the SHA-256 {}, not {}.", *folder, *checksum, before));
+  options["tokenizer_sha256"] = *checksum;
+  options["vocabulary"] = pieces->vocabulary();
+  return options;
 }
 
 // folder/STEM.EXT; nothing where there is none.
@@ -171,7 +210,9 @@ Sizes TableFile::sizes(const json::object& options) {
           .private_validation = int_or(options, "validation", 0),
           .test = int_or(options, "test", 0),
           .classes = static_cast<std::int64_t>(labels_of(options).size()),
-          .features = int_or(options, "features", 0)};
+          .features = int_or(options, "features", 0),
+          .length = int_or(options, "length", 0),
+          .vocabulary = int_or(options, "vocabulary", 0)};
 }
 
 namespace {
@@ -273,7 +314,10 @@ Result<std::array<SplitRows, 3>> split_rows(const OwnTable& table, const json::o
   return splits;
 }
 
-Result<json::object> TableFile::complete(json::object options, Notes& /*notes*/) {
+Result<json::object> TableFile::complete(json::object given_options, Notes& /*notes*/) {
+  auto tokenised = with_tokenizer(std::move(given_options));
+  if (!tokenised) return tokenised;
+  auto& options = *tokenised;
   if (auto checked = check_labels(labels_of(options)); !checked) return checked.error();
   const auto given = string_or(options, "path", "");
   if (given.empty()) return error("needs 'path', a .csv, .tsv or .libsvm file, or a folder with train.EXT.");
@@ -286,7 +330,7 @@ Result<json::object> TableFile::complete(json::object options, Notes& /*notes*/)
   }
   const auto table = read_own_table(*path, options);
   if (!table) return table.error();
-  const auto features = columns_of(table->train);
+  const auto features = has_texts(options) ? int_or(options, "length", 0) : columns_of(table->train);
   if (const auto before = int_or(options, "features", features); before != features)
     return error(fmt::format("{}: has {} features, not {}.", *path, features, before));
   const auto splits = split_rows(*table, options);

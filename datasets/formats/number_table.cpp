@@ -47,17 +47,19 @@ std::string other_separator(const std::vector<std::string>& header, char separat
   return "";
 }
 
+// The column that the option `option` names; `has`: what it has.
 Result<std::size_t> place_of(const std::vector<std::string>& header, char separator,
-                             const std::string& label) {
-  const auto count = std::count(header.begin(), header.end(), label);
+                             const std::string& column, const char* option = "label",
+                             const char* has = "classes") {
+  const auto count = std::count(header.begin(), header.end(), column);
   if (count == 1) {
-    return static_cast<std::size_t>(std::find(header.begin(), header.end(), label) - header.begin());
+    return static_cast<std::size_t>(std::find(header.begin(), header.end(), column) - header.begin());
   }
-  const auto other = count == 0 ? other_separator(header, separator, label) : "";
-  return error(fmt::format(
-      "{} column is called '{}'.{}", count == 0 ? "no" : "more than one", label,
-      !other.empty() ? other
-                     : did_you_mean(label, header) + " The option 'label' names the one with the classes."));
+  const auto other = count == 0 ? other_separator(header, separator, column) : "";
+  return error(fmt::format("{} column is called '{}'.{}", count == 0 ? "no" : "more than one", column,
+                           !other.empty() ? other
+                                          : fmt::format("{} The option '{}' names the one with the {}.",
+                                                        did_you_mean(column, header), option, has)));
 }
 
 // Of a column that nobody named: row numbers would be read as a feature.
@@ -84,21 +86,49 @@ Result<void> check_names(const std::vector<std::string>& header) {
   return {};
 }
 
-// Adds the record, or what is wrong with it.
-Result<void> add_record(const CsvRecord& record, const std::vector<std::string>& header, std::size_t label_at,
-                        const std::vector<std::string>& labels, NumberTable& table) {
-  const auto found = std::find(labels.begin(), labels.end(), record.fields[label_at]);
+Result<void> add_label(const std::string& field, const std::vector<std::string>& labels, NumberTable& table) {
+  const auto found = std::find(labels.begin(), labels.end(), field);
   if (found == labels.end()) {
     return error(fmt::format("the label '{}' is none of the expected ones ({}).",
-                             as_one_line(record.fields[label_at].substr(0, 40)), join(labels, ", ")));
+                             as_one_line(field.substr(0, 40)), join(labels, ", ")));
   }
   table.labels.push_back(found - labels.begin());
+  return {};
+}
+
+Result<void> add_numbers(const CsvRecord& record, const std::vector<std::string>& header,
+                         std::size_t label_at, NumberTable& table) {
   for (std::size_t i = 0; i < header.size(); ++i) {
     if (i == label_at) continue;
     const auto value = number_in(header[i], record.fields[i]);
     if (!value) return value.error();
     table.features.push_back(*value);
   }
+  return {};
+}
+
+// Calls add(record) for each record and adds its label; what is wrong with any is in the error.
+template <class Add>
+Result<void> add_records(CsvReader& reader, const std::string& path, std::size_t label_at,
+                         const std::vector<std::string>& labels, NumberTable& table, const Add& add) {
+  ErrorList problems;
+  while (true) {
+    const auto next = reader.next();
+    if (!next) {
+      problems.add(next.error());
+      continue;
+    }
+    if (!*next) break;
+    const auto& record = **next;
+    const auto where = fmt::format("{}:{}", path, record.line);
+    auto added = add_label(record.fields[label_at], labels, table);
+    if (added) added = add(record);
+    if (!added) problems.add(in_context(where, added.error()));
+    if (table.features.size() > kMostValues)
+      return error(fmt::format("{}: more than {} numbers.", where, kMostValues));
+  }
+  if (!problems.empty()) return problems.error();
+  if (table.labels.empty()) return error(path + ": has no rows beneath its header.");
   return {};
 }
 
@@ -116,25 +146,33 @@ Result<NumberTable> read_number_csv(const std::string& path, char separator, con
   for (std::size_t i = 0; i < header.size(); ++i) {
     if (i != *at) table.columns.push_back(header[i]);
   }
-  ErrorList problems;
-  while (true) {
-    const auto next = reader->next();
-    if (!next) {
-      problems.add(next.error());
-      continue;
-    }
-    if (!*next) break;
-    const auto& record = **next;
-    const auto where = fmt::format("{}:{}", path, record.line);
-    if (table.features.size() + header.size() > kMostValues)
-      return error(fmt::format("{}: more than {} numbers.", where, kMostValues));
-    if (auto added = add_record(record, header, *at, labels, table); !added) {
-      problems.add(in_context(where, added.error()));
-    }
-  }
-  if (!problems.empty()) return problems.error();
-  if (table.labels.empty()) return error(path + ": has no rows beneath its header.");
+  const auto added = add_records(*reader, path, *at, labels, table, [&](const CsvRecord& record) {
+    return add_numbers(record, header, *at, table);
+  });
+  if (!added) return added.error();
   if (header.size() < 2) return error(path + ": has no column beside the label.");
+  return table;
+}
+
+Result<NumberTable> read_text_csv(const std::string& path, char separator, const TextColumns& columns,
+                                  const std::string& label, const std::vector<std::string>& labels) {
+  auto reader = CsvReader::open(path, separator);
+  if (!reader) return reader.error();
+  const auto& header = reader->header();
+  const bool pairs = !columns.second.empty();
+  const auto at = place_of(header, separator, label);
+  const auto text = at ? place_of(header, separator, columns.text, "text", "texts") : at;
+  const auto second =
+      text && pairs ? place_of(header, separator, columns.second, "second", "second texts") : text;
+  if (!second) return in_context(path + ":1", second.error());
+  NumberTable table;
+  const auto added =
+      add_records(*reader, path, *at, labels, table, [&](const CsvRecord& record) -> Result<void> {
+        table.texts.push_back(record.fields[*text]);
+        if (pairs) table.seconds.push_back(record.fields[*second]);
+        return {};
+      });
+  if (!added) return added.error();
   return table;
 }
 

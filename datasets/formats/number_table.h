@@ -1,4 +1,4 @@
-// A table of numbers with a class for each row, as the readers of text files give it.
+// A table of numbers, or of texts, with a class for each row, as the readers of text files give it.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,8 @@ struct NumberTable {
   std::vector<float> features;       // [n, p]
   std::vector<std::int64_t> labels;  // [n], 0 to k - 1
   std::vector<std::string> columns;  // [p], names of the features; none in formats without names
+  // A table of texts has no features: [n] each, `seconds` where a row is a pair.
+  std::vector<std::string> texts, seconds;
 };
 
 // The n rows of a CSV file (csv.h) with a header. The column `label` is the class: c where its
@@ -22,5 +24,13 @@ struct NumberTable {
 // finite number as a float; no rows; more than 2^28 numbers (1 GiB).
 Result<NumberTable> read_number_csv(const std::string& path, char separator, const std::string& label,
                                     const std::vector<std::string>& labels);
+
+// The same of a table whose rows are texts; other columns are not read.
+struct TextColumns {
+  std::string text;
+  std::string second;  // empty: rows are no pairs
+};
+Result<NumberTable> read_text_csv(const std::string& path, char separator, const TextColumns& columns,
+                                  const std::string& label, const std::vector<std::string>& labels);
 
 }  // namespace hyfreedp::datasets

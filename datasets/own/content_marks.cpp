@@ -61,6 +61,9 @@ class Reader {
   void add_rows(const NumberTable& table, const std::vector<std::optional<float>>& classes, bool is_test) {
     const auto rows = table.labels.size();
     if (rows == 0) return;
+    for (std::size_t i = 0; i < table.texts.size(); ++i)
+      add(table.seconds.empty() ? table.texts[i] : table.texts[i] + '\0' + table.seconds[i], is_test);
+    if (!table.texts.empty()) return;
     const auto columns = table.features.size() / rows;
     std::vector<float> row(columns);
     for (std::size_t i = 0; i < rows; ++i) {

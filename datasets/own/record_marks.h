@@ -2,8 +2,8 @@
 // common are found: two years of one table, a table and a part of it, the same table with its
 // columns in another order.
 //
-// A record's mark is 60 bits of a SHA-256 under the user's secret: of the bytes of an image's file,
-// or of the sorted numbers of a table's row that are not 0 (padding of LIBSVM's format says
+// A record's mark is 60 bits of a SHA-256 under the user's secret: of the bytes of an image's file
+// or of a text, or of the sorted numbers of a table's row that are not 0 (padding of LIBSVM's format says
 // nothing). A row has two: without its class, and with it, where the classes are numbers, so that
 // it does not matter which column is read as the class, or whether the class is left out. Equal
 // records of one file have one mark. Of more than a million the smallest million are kept, and a

@@ -1,4 +1,4 @@
-#include "datasets/byte_pairs.h"
+#include "datasets/text/byte_pairs.h"
 
 #include <array>
 #include <boost/locale/utf.hpp>

@@ -1,6 +1,6 @@
 // GPT-2's tokenizer against vectors of three other implementations (tokenizer.json of the reference
 // set), and the E2E files.
-#include "datasets/byte_pairs.h"
+#include "datasets/text/byte_pairs.h"
 
 #include <cstdlib>
 #include <filesystem>

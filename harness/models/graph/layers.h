@@ -60,7 +60,8 @@ struct AttentionShape {
   std::int64_t head_width = 1;
   bool packed = true;  // true: one input qkv
   bool causal = false;
-  bool masked = false;  // true: the last input is a mask
+  bool masked = false;       // true: the last input is a mask, or the ids of the tokens
+  std::int64_t padding = 0;  // the value of that input at positions which none attends to
   std::optional<Rotary> rotary = {};
   std::optional<GridRotation> grid = {};
   std::int64_t side = 0;  // 0: no bias
@@ -160,6 +161,14 @@ struct MeanPlaces {};
 struct MeanTokens {
   std::int64_t first = 0;
 };
+// Its inputs are tokens and their ids.
+struct MeanUnpadded {
+  std::int64_t padding = 0;
+};
+// Of ids: 0 up to the first separator, that included, and 1 after it.
+struct Segments {
+  std::int64_t separator = 0;
+};
 struct MeansOfTokens {
   std::int64_t first = 0;
   std::int64_t count = 1;
@@ -174,7 +183,7 @@ struct Concatenate {};
 using Layer = std::variant<Linear, Convolution, GroupNorm, LayerNorm, RmsNorm, Embedding, Positions,
                            ClassToken, Scale, QueryValueBias, Attention, Program, Activation, Unflatten,
                            Flatten, ZeroPad, PlacesToTokens, TokensToPlaces, MaxPool, MeanPlaces, MeanTokens,
-                           MeansOfTokens, FirstToken, Add, Concatenate>;
+                           MeanUnpadded, Segments, MeansOfTokens, FirstToken, Add, Concatenate>;
 
 // The shape of what a layer reads or gives for one sample.
 using Sizes = std::vector<std::int64_t>;
@@ -187,7 +196,7 @@ struct LayerParameter {
 };
 // In the order of the layer's class.
 std::vector<LayerParameter> parameters_of(const Layer& layer);
-// What the layer gives for inputs of these sizes. A mask is no input here.
+// What the layer gives for inputs of these sizes. A mask is no input here; ids are [T].
 Sizes output_sizes(const Layer& layer, std::span<const Sizes> inputs);
 
 }  // namespace graph

@@ -3,7 +3,8 @@
 //   vectors     features [n, features]
 //   images      the same, where `image` gives the order channel, row, column:
 //               features = channels * rows * columns
-//   sequences   ids [n, length] below `vocabulary`; classes = vocabulary
+//   sequences   ids [n, length] below `vocabulary`. Where each token is predicted, classes =
+//               vocabulary; else there is one class an example
 #pragma once
 
 #include <array>
@@ -23,6 +24,7 @@ struct ModelInput {
 
   bool is_image() const { return image[0] > 0; }
   bool is_sequence() const { return length > 0; }
+  bool predicts_tokens() const { return is_sequence() && classes == vocabulary; }
 };
 
 // `Sizes`: a dataset's public sizes (datasets/facts.h).

@@ -128,7 +128,7 @@ Tensor Attention::attend(const Tensors& inputs) const {
   std::optional<Tensor> mask;
   if (shape_.masked) {
     const auto options = inputs.back().options().dtype(torch::kBool);
-    mask = (inputs.back() != 0).view({batch, 1, 1, length});
+    mask = (inputs.back() != shape_.padding).view({batch, 1, 1, length});
     if (shape_.causal) mask = *mask & torch::ones({length, length}, options).tril();
   } else if (shape_.side > 0) {
     HYFREEDP_CHECK(length == shape_.side * shape_.side + 1, "attention with a bias has another length");

@@ -3,8 +3,8 @@
 //   inputs   either {qkv} [B, T, 3 D] with rows q, k, v in that order (ViT, GPT-2), or {q, k, v},
 //            where keys and values may have fewer heads than queries (Ainslie et al.,
 //            arXiv:2305.13245): query head h then reads head h / (heads / kv_heads). Where the
-//            network has a mask, it is the last input, [B, T] int64; no position attends to one
-//            whose mask is 0
+//            network has a mask, it is the last input, [B, T] int64, or the ids of the tokens: no
+//            position attends to one where it is `padding`
 //   output   [B, T, D]
 //   causal   position t attends to the positions 0 .. t
 //   rotary   q and k are rotated by position before the products, in the half-rotated form

@@ -87,6 +87,8 @@ struct LayerMaker {
   }
   Made operator()(const graph::MeanPlaces& /*one*/) const { return made<MeanPlaces>(); }
   Made operator()(const graph::MeanTokens& one) const { return made<MeanTokens>(one.first); }
+  Made operator()(const graph::MeanUnpadded& one) const { return made<MeanUnpadded>(one.padding); }
+  Made operator()(const graph::Segments& one) const { return made<Segments>(one.separator); }
   Made operator()(const graph::MeansOfTokens& one) const {
     return made<MeansOfTokens>(one.first, one.count, one.length);
   }

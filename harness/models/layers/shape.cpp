@@ -69,6 +69,25 @@ Tensor MeanTokens::input_gradient(const ActivationRecord& record) const {
   return gradient;
 }
 
+// saved: what each token is multiplied by, [B, T, 1].
+Tensor MeanUnpadded::forward_recorded(const Tensors& inputs, Tensors* saved) const {
+  const auto& tokens = inputs.at(0);
+  const auto kept = (inputs.at(1) != padding_).to(tokens.scalar_type()).unsqueeze(2);
+  const auto shares = kept / kept.sum(1, true).clamp_min(1);
+  if (saved != nullptr) *saved = {shares};
+  return at::matmul(shares.transpose(1, 2), tokens).squeeze(1);
+}
+
+Tensors MeanUnpadded::input_gradients(const ActivationRecord& record,
+                                      const std::vector<bool>& /*needed*/) const {
+  return {record.saved.front() * record.output_gradient.unsqueeze(1), {}};
+}
+
+Tensor Segments::forward(const Tensor& input) const {
+  const auto separators = (input == separator_).to(torch::kInt64);
+  return (separators.cumsum(1) - separators).clamp_max(1);
+}
+
 Tensor MeansOfTokens::forward(const Tensor& input) const {
   const auto tokens = input.narrow(1, first_, count_ * length_);
   return tokens.unflatten(1, {count_, length_}).mean(2).flatten(1);

@@ -105,6 +105,31 @@ class MeanTokens : public Layer {
   std::int64_t first_;
 };
 
+// x [B, T, D] and ids [B, T] -> [B, D]: mean over the tokens whose id is not `padding`; 0 where there
+// is none.
+class MeanUnpadded : public Layer {
+ public:
+  Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
+  explicit MeanUnpadded(std::int64_t padding) : padding_(padding) {}
+  torch::Tensor forward_recorded(const Tensors& inputs, Tensors* saved) const override;
+  Tensors input_gradients(const ActivationRecord& record, const std::vector<bool>& needed) const override;
+
+ private:
+  std::int64_t padding_;
+};
+
+// ids [B, T] -> [B, T] int64: 0 up to the first `separator` of a row, that included, and 1 after
+// it. BERT calls them token types.
+class Segments : public Layer {
+ public:
+  Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
+  explicit Segments(std::int64_t separator) : separator_(separator) {}
+  torch::Tensor forward(const torch::Tensor& input) const override;
+
+ private:
+  std::int64_t separator_;
+};
+
 // [B, T, D] -> [B, count D]: the means of `count` runs of `length` tokens each, one after another
 // from the token `first` on; tokens beyond them are not read.
 class MeansOfTokens : public Layer {

@@ -1,6 +1,7 @@
 #include "harness/models/networks/registry.h"
 
 #include "harness/base/text.h"
+#include "harness/models/networks/bert.h"
 #include "harness/models/networks/cnn.h"
 #include "harness/models/networks/convnext.h"
 #include "harness/models/networks/efficientnet_lite.h"
@@ -22,7 +23,7 @@ const std::vector<Facts>& model_facts() {
                                            convnext_facts(),    vit_facts(),
                                            beit_facts(),        clip_facts(),
                                            eva02_facts(),       gpt2_facts(),
-                                           llama_facts()};
+                                           llama_facts(),       bert_facts()};
   return facts;
 }
 

@@ -20,14 +20,25 @@ Result<void> decides_alone(const Request& request, const char* decides,
 
 Result<void> need_vectors(const Request& request) {
   if (!request.input.is_sequence()) return {};
-  return error(fmt::format(
-      "{}: it takes vectors of numbers, but the dataset has sequences of tokens. Use gpt2 or llama.",
-      request.where()));
+  return error(
+      fmt::format("{}: it takes vectors of numbers, but the dataset has sequences of tokens. Use {}.",
+                  request.where(), request.input.predicts_tokens() ? "gpt2 or llama" : "bert"));
 }
 
 Result<void> need_sequence(const Request& request) {
-  if (request.input.is_sequence()) return {};
+  if (request.input.predicts_tokens()) return {};
+  if (request.input.is_sequence()) {
+    return error(request.where() +
+                 ": it predicts tokens, but the dataset has one class for each sequence. Use bert.");
+  }
   return error(request.where() + ": the dataset has no sequences of tokens. Use one that has.");
+}
+
+Result<void> need_classes_of_sequences(const Request& request) {
+  if (request.input.is_sequence() && !request.input.predicts_tokens()) return {};
+  return error(request.where() +
+               ": it takes sequences of tokens with one class each, and the dataset has none. Use one that "
+               "has, or another model.");
 }
 
 Result<void> fits_sequence(const Request& request, std::int64_t vocabulary, std::int64_t positions) {

@@ -12,7 +12,9 @@ Result<void> decides_alone(const Request& request, const char* decides,
                            const std::vector<const char*>& others);
 
 Result<void> need_vectors(const Request& request);
+// Sequences each of whose tokens is predicted, or that have a class.
 Result<void> need_sequence(const Request& request);
+Result<void> need_classes_of_sequences(const Request& request);
 Result<void> fits_sequence(const Request& request, std::int64_t vocabulary, std::int64_t positions);
 Result<void> need_square_images(const Request& request);
 // Square images of so many channels and at least so many pixels a side.
