@@ -2,6 +2,7 @@
 
 #include "baselines/nondp_gs.h"
 #include "baselines/support.h"
+#include "optimizers/options.h"
 
 namespace hyfreedp::baselines {
 namespace {
@@ -20,7 +21,7 @@ Result<Configs> narrow_runs(const Cell& cell, const Configs& grid, Finished fini
   if (!unfinished(grid, finished).empty()) return Configs{};
   const auto* best = best_of(grid, finished, oracle_score);
   if (best == nullptr) return Configs{};
-  const double optimum = double_or(best->config.controller.options, "lr", 0);
+  const double optimum = read_options<optimizers::ConstantOptions>(best->config.controller.options).lr;
   return oracle_grid(cell, training_epsilon(cell), narrow_range(optimum));
 }
 

@@ -306,7 +306,8 @@ Result<Settings> settings_of(const Cell& cell) {
   if (string_or(options, "fit", "line") == "quadratic") settings.fit = rule::Fit::quadratic;
   settings.sgd["momentum"] = double_or(options, "momentum", 0.9);
   if (bool_or(options, "free_step", false)) settings.sgd["free_step"] = true;
-  if (auto checked = optimizers::check_sgd(settings.sgd); !checked) return checked.error();
+  if (auto checked = optimizers::check_sgd(read_options<optimizers::SgdOptions>(settings.sgd)); !checked)
+    return checked.error();
   settings.score_noise = double_or(options, "score_noise", 30);
   settings.epsilons = sweep_epsilons_of(cell);
   auto filled = settings.sampled ? fill_sampled(cell, settings) : fill_full(cell, settings);

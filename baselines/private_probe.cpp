@@ -57,9 +57,8 @@ Result<mechanism::ProbeSplit> split(const Cell& cell, const trial::PrivacyPlan& 
 std::optional<double> average_decay(const Cell& cell) {
   const auto& base = cell.base;
   const double steps = double_or(cell.options, "average_part", 0) * static_cast<double>(base.steps);
-  const auto& optimizer = base.optimizer.options;
-  const bool has_own = base.training.average != trial::Average::none ||
-                       bool_or(optimizer, "average", false) || bool_or(optimizer, "free_step", false);
+  const auto end = read_options<optimizers::EndOptions>(base.optimizer.options);
+  const bool has_own = base.training.average != trial::Average::none || end.average || end.free_step;
   if (!(steps > 1) || has_own) return std::nullopt;
   return 1 - 1 / steps;
 }
@@ -68,6 +67,7 @@ Result<trial::TrialConfig> probing_trial(const Cell& cell, const std::string& co
   trial::TrialConfig config = cell.base;
   const auto& table = optimizers::find_controller(controller_name).value()->options;
   config.controller = controller(controller_name, subset(cell.options, table));
+  const auto probe = read_options<optimizers::ProbeOptions>(cell.options);
   const auto pricing = string_or(cell.options, "accounting", "");
   const bool separate = pricing == "separate-batch" || has_laplace_losses(cell);
   const double rate = probe_rate(cell, separate);
@@ -78,8 +78,8 @@ Result<trial::TrialConfig> probing_trial(const Cell& cell, const std::string& co
       .batch_size = separate ? rate * static_cast<double>(privacy.population) : privacy.batch_size,
       .noise = 0,
       .distribution = has_laplace_losses(cell) ? accounting::Noise::laplace : accounting::Noise::gaussian,
-      .points = static_cast<int>(1 + 2 * int_or(cell.options, "pairs", optimizers::kLossPairs)),
-      .interval = int_or(cell.options, "interval", 5)};
+      .points = static_cast<int>(1 + 2 * probe.pairs),
+      .interval = probe.interval};
   if (const auto decay = average_decay(cell)) {
     config.training.average = trial::Average::ema;
     config.training.average_decay = *decay;

@@ -14,39 +14,17 @@
 // code.
 #pragma once
 
-#include <limits>
 #include <string>
 #include <vector>
 
-#include "harness/base/json.h"
+#include "optimizers/options.h"
 
 namespace hyfreedp::optimizers {
 
-enum class Acceptance { raw, clamp, gen };
-
-struct AcceptanceRule {
-  Acceptance policy = Acceptance::raw;
-  double smoothing = 0.1;
-  bool linear_scale = false;  // scale 1 - t/T instead of 1
-};
-// Reads the options acceptance (if the table has it), smoothing and gen_scale.
-AcceptanceRule acceptance_of(const json::object& options);
-
-double next_rate(const AcceptanceRule& rule, const std::string& decision, double eta, double eta_star,
+double next_rate(const AcceptanceOptions& options, const std::string& decision, double eta, double eta_star,
                  double progress);  // progress: t/T
 
-struct LossBoundRule {
-  bool center = false;
-  double floor = 1e-3;
-  double change = std::numeric_limits<double>::infinity();  // factor >= 1
-};
-LossBoundRule loss_bound_of(const json::object& options);
-
-// Bound of a sample's difference of losses over R_l, from the options release and
-// difference_share; 0: each loss is a release of its own.
-double difference_share_of(const json::object& options);
-
-double next_loss_bound(const LossBoundRule& rule, double bound, const std::vector<double>& abscissas,
+double next_loss_bound(const LossBoundOptions& options, double bound, const std::vector<double>& abscissas,
                        const std::vector<double>& losses);
 
 }  // namespace hyfreedp::optimizers

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "optimizers/option_values.h"
 #include "optimizers/scalar_state.h"
 #include "optimizers/sums.h"
 #include "optimizers/vectors.h"
@@ -14,19 +13,14 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-struct Rule {
-  double lr0, tol, amin, amax, exponent;
-  bool stability_check;
-};
-
 class Adadp final : public Optimizer {
  public:
-  explicit Adadp(const Rule& rule) : rule_(rule) {}
+  explicit Adadp(const AdadpOptions& options) : options_(options) {}
 
   void begin(const torch::Tensor& parameters, const Layout&, const RunConstants&) override {
     pair_start_ = parameters.clone();
     full_step_ = parameters.clone();
-    lr_ = rule_.lr0;
+    lr_ = options_.lr0;
     second_half_ = updates_ = rejections_ = 0;
   }
 
@@ -65,9 +59,10 @@ class Adadp final : public Optimizer {
     const auto difference = full_step_.sub(two_halves).div_(full_step_.abs().clamp_min_(1));
     err_ = std::sqrt(sum_of_squares(difference));
     const bool finite = std::isfinite(err_);
-    factor_ =
-        finite ? std::clamp(std::pow(rule_.tol / err_, rule_.exponent), rule_.amin, rule_.amax) : rule_.amin;
-    const bool keep = finite && (err_ <= rule_.tol || !rule_.stability_check);
+    factor_ = finite
+                  ? std::clamp(std::pow(options_.tol / err_, options_.exponent), options_.amin, options_.amax)
+                  : options_.amin;
+    const bool keep = finite && (err_ <= options_.tol || !options_.stability_check);
     if (!keep) direction.copy_(parameters).sub_(pair_start_);
     accepted_ = keep ? 1 : 0;
     updates_ += 1;
@@ -75,7 +70,7 @@ class Adadp final : public Optimizer {
     lr_ *= factor_;
   }
 
-  const Rule rule_;
+  const AdadpOptions options_;
   torch::Tensor pair_start_;  // weights before the pair [d]
   torch::Tensor full_step_;   // where one full step would have led [d]
   double lr_ = 0, second_half_ = 0, updates_ = 0, rejections_ = 0;
@@ -86,14 +81,8 @@ class Adadp final : public Optimizer {
 
 }  // namespace
 
-Result<std::unique_ptr<Optimizer>> make_adadp(const json::object& options) {
-  const Rule rule{.lr0 = real(options, "lr0"),
-                  .tol = real(options, "tol"),
-                  .amin = real(options, "amin"),
-                  .amax = real(options, "amax"),
-                  .exponent = real(options, "exponent"),
-                  .stability_check = flag(options, "stability_check")};
-  return std::unique_ptr<Optimizer>(new Adadp(rule));
+Result<std::unique_ptr<Optimizer>> make_adadp(const AdadpOptions& options) {
+  return std::unique_ptr<Optimizer>(new Adadp(options));
 }
 
 }  // namespace hyfreedp::optimizers

@@ -21,9 +21,10 @@
 #include <memory>
 
 #include "optimizers/optimizer.h"
+#include "optimizers/options.h"
 
 namespace hyfreedp::optimizers {
 
-Result<std::unique_ptr<Optimizer>> make_adadp(const json::object& options);
+Result<std::unique_ptr<Optimizer>> make_adadp(const AdadpOptions& options);
 
 }  // namespace hyfreedp::optimizers

@@ -5,7 +5,6 @@
 
 #include "harness/kernels/kernels.h"
 #include "optimizers/adam_pass.h"
-#include "optimizers/option_values.h"
 #include "optimizers/scalar_state.h"
 #include "optimizers/sums.h"
 #include "optimizers/vectors.h"
@@ -89,15 +88,6 @@ class Adam final : public Optimizer {
   ScalarState state_{{"t", &t_}};
 };
 
-AdamRule rule_of(const json::object& options, bool decoupled) {
-  return {.beta1 = real(options, "beta1"),
-          .beta2 = real(options, "beta2"),
-          .eps = real(options, "eps"),
-          .weight_decay = real(options, "weight_decay"),
-          .decoupled = decoupled,
-          .amsgrad = flag(options, "amsgrad")};
-}
-
 }  // namespace
 
 void adam_direction(const AdamRule& rule, std::int64_t t, const torch::Tensor& gradient,
@@ -127,12 +117,12 @@ PieceWork adam_pieces(const AdamRule& rule, std::int64_t t, const torch::Tensor&
   });
 }
 
-Result<std::unique_ptr<Optimizer>> make_adam(const json::object& options) {
-  return std::unique_ptr<Optimizer>(new Adam(rule_of(options, false)));
+Result<std::unique_ptr<Optimizer>> make_adam(const AdamOptions& options) {
+  return std::unique_ptr<Optimizer>(new Adam({options, false}));
 }
 
-Result<std::unique_ptr<Optimizer>> make_adamw(const json::object& options) {
-  return std::unique_ptr<Optimizer>(new Adam(rule_of(options, true)));
+Result<std::unique_ptr<Optimizer>> make_adamw(const AdamwOptions& options) {
+  return std::unique_ptr<Optimizer>(new Adam({options.adam, true}));
 }
 
 }  // namespace hyfreedp::optimizers

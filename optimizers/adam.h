@@ -13,6 +13,7 @@
 
 #include "optimizers/adam_pass.h"
 #include "optimizers/optimizer.h"
+#include "optimizers/options.h"
 
 namespace hyfreedp::optimizers {
 
@@ -29,7 +30,7 @@ void adam_direction(const AdamRule& rule, std::int64_t t, const torch::Tensor& g
 PieceWork adam_pieces(const AdamRule& rule, std::int64_t t, const torch::Tensor& gradient,
                       const torch::Tensor& parameters, AdamMoments& moments, torch::Tensor& direction);
 
-Result<std::unique_ptr<Optimizer>> make_adam(const json::object& options);
-Result<std::unique_ptr<Optimizer>> make_adamw(const json::object& options);
+Result<std::unique_ptr<Optimizer>> make_adam(const AdamOptions& options);
+Result<std::unique_ptr<Optimizer>> make_adamw(const AdamwOptions& options);
 
 }  // namespace hyfreedp::optimizers

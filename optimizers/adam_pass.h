@@ -4,15 +4,12 @@
 
 #include <cstdint>
 
+#include "optimizers/options.h"
+
 namespace hyfreedp::optimizers {
 
-struct AdamRule {
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double eps = 1e-8;
-  double weight_decay = 0;
+struct AdamRule : AdamOptions {
   bool decoupled = false;  // AdamW
-  bool amsgrad = false;
 };
 
 template <class T>

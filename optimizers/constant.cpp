@@ -1,24 +1,22 @@
 #include "optimizers/constant.h"
 
-#include "optimizers/option_values.h"
-
 namespace hyfreedp::optimizers {
 namespace {
 
 class Constant final : public LearningRateController {
  public:
-  explicit Constant(double lr) : lr_(lr) {}
+  explicit Constant(const ConstantOptions& options) : options_(options) {}
   void begin(const Start&) override {}
-  double learning_rate(std::int64_t) const override { return lr_; }
+  double learning_rate(std::int64_t) const override { return options_.lr; }
 
  private:
-  const double lr_;
+  const ConstantOptions options_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<LearningRateController>> make_constant(const json::object& options) {
-  return std::unique_ptr<LearningRateController>(new Constant(real(options, "lr")));
+Result<std::unique_ptr<LearningRateController>> make_constant(const ConstantOptions& options) {
+  return std::unique_ptr<LearningRateController>(new Constant(options));
 }
 
 }  // namespace hyfreedp::optimizers

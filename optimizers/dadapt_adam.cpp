@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "optimizers/option_values.h"
 #include "optimizers/scalar_state.h"
 #include "optimizers/sums.h"
 #include "optimizers/vectors.h"
@@ -14,16 +13,9 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-struct Rule {
-  double beta1, beta2, eps, weight_decay;
-  bool decouple, use_bias_correction;
-  double d0, growth_rate;
-  std::vector<double> layer_scale;  // empty: all 1
-};
-
 class DAdaptAdam final : public Optimizer {
  public:
-  explicit DAdaptAdam(const Rule& rule) : rule_(rule) {}
+  explicit DAdaptAdam(const DAdaptAdamOptions& options) : options_(options) {}
 
   void begin(const torch::Tensor& parameters, const Layout& layout, const RunConstants&) override {
     spread_layer_scale(parameters, layout);
@@ -31,7 +23,7 @@ class DAdaptAdam final : public Optimizer {
     first_ = torch::zeros_like(parameters);
     second_ = torch::zeros_like(parameters);
     k_ = numerator_ = 0;
-    d_ = rule_.d0;
+    d_ = options_.d0;
   }
 
   void advance(const torch::Tensor& gradient, const torch::Tensor& parameters, double learning_rate,
@@ -46,9 +38,9 @@ class DAdaptAdam final : public Optimizer {
     }
     seen_.skipped = false;
     estimate();
-    direction.copy_(first_).div_(second_.sqrt().add_(rule_.eps));
-    if (rule_.decouple && rule_.weight_decay != 0)
-      direction.add_(parameters, factor_for(parameters, rule_.weight_decay * step));
+    direction.copy_(first_).div_(second_.sqrt().add_(options_.eps));
+    if (options_.decouple && options_.weight_decay != 0)
+      direction.add_(parameters, factor_for(parameters, options_.weight_decay * step));
     k_ += 1;
   }
 
@@ -68,17 +60,17 @@ class DAdaptAdam final : public Optimizer {
             {"k", seen_.k},
             {"skipped", seen_.skipped ? 1. : 0.}};
   }
-  std::string outcome() const override { return k_ > 0 && d_ == rule_.d0 ? "stuck at d0" : ""; }
+  std::string outcome() const override { return k_ > 0 && d_ == options_.d0 ? "stuck at d0" : ""; }
 
  private:
   void spread_layer_scale(const torch::Tensor& parameters, const Layout& layout) {
-    if (rule_.layer_scale.empty()) return;
-    HYFREEDP_CHECK(rule_.layer_scale.size() == layout.size(),
+    if (options_.layer_scale.empty()) return;
+    HYFREEDP_CHECK(options_.layer_scale.size() == layout.size(),
                    "d-adapt-adam's layer_scale needs one factor for each of the model's " +
                        std::to_string(layout.size()) + " parameter tensors");
     scale_ = torch::ones_like(parameters);
     for (std::size_t i = 0; i < layout.size(); ++i) {
-      scale_.narrow(0, layout[i].offset, layout[i].size).fill_(rule_.layer_scale[i]);
+      scale_.narrow(0, layout[i].offset, layout[i].size).fill_(options_.layer_scale[i]);
     }
   }
   torch::Tensor scaled(const torch::Tensor& vector) const {
@@ -86,28 +78,28 @@ class DAdaptAdam final : public Optimizer {
   }
 
   double bias_correction() const {
-    if (!rule_.use_bias_correction) return 1;
-    return std::sqrt(1 - std::pow(rule_.beta2, k_ + 1)) / (1 - std::pow(rule_.beta1, k_ + 1));
+    if (!options_.use_bias_correction) return 1;
+    return std::sqrt(1 - std::pow(options_.beta2, k_ + 1)) / (1 - std::pow(options_.beta1, k_ + 1));
   }
 
   void accumulate(const torch::Tensor& gradient, const torch::Tensor& parameters, double step) {
     torch::Tensor g = gradient;
-    if (!rule_.decouple && rule_.weight_decay != 0) g = gradient.add(parameters, rule_.weight_decay);
-    const double keep = std::sqrt(rule_.beta2);
+    if (!options_.decouple && options_.weight_decay != 0) g = gradient.add(parameters, options_.weight_decay);
+    const double keep = std::sqrt(options_.beta2);
     const torch::Tensor g_scaled = scaled(g);
-    seen_.gain = step * sum_of_products(g_scaled, weighted_sum_.div(second_.sqrt().add_(rule_.eps)));
-    first_.mul_(rule_.beta1).add_(g_scaled, factor_for(g, step * (1 - rule_.beta1)));
-    second_.mul_(rule_.beta2).addcmul_(g, g, 1 - rule_.beta2);
+    seen_.gain = step * sum_of_products(g_scaled, weighted_sum_.div(second_.sqrt().add_(options_.eps)));
+    first_.mul_(options_.beta1).add_(g_scaled, factor_for(g, step * (1 - options_.beta1)));
+    second_.mul_(options_.beta2).addcmul_(g, g, 1 - options_.beta2);
     weighted_sum_.mul_(keep).add_(g, factor_for(g, step * (1 - keep)));
     seen_.sk_l1 = sum_of_magnitudes(scaled(weighted_sum_));
   }
 
   void estimate() {
-    const double keep = std::sqrt(rule_.beta2);
+    const double keep = std::sqrt(options_.beta2);
     numerator_ = keep * numerator_ + (1 - keep) * seen_.gain;
     seen_.d_hat = numerator_ / ((1 - keep) * seen_.sk_l1);
     // std::max(a, NaN) is a: an unusable estimate leaves d alone.
-    d_ = std::max(d_, std::min(seen_.d_hat, d_ * rule_.growth_rate));
+    d_ = std::max(d_, std::min(seen_.d_hat, d_ * options_.growth_rate));
   }
 
   struct Seen {  // of the last step, for scalars()
@@ -116,7 +108,7 @@ class DAdaptAdam final : public Optimizer {
     bool skipped = true;
   };
 
-  const Rule rule_;
+  const DAdaptAdamOptions options_;
   torch::Tensor scale_;         // r [d]; undefined: all 1
   torch::Tensor weighted_sum_;  // s [d]
   torch::Tensor first_, second_;
@@ -127,17 +119,8 @@ class DAdaptAdam final : public Optimizer {
 
 }  // namespace
 
-Result<std::unique_ptr<Optimizer>> make_d_adapt_adam(const json::object& options) {
-  const Rule rule{.beta1 = real(options, "beta1"),
-                  .beta2 = real(options, "beta2"),
-                  .eps = real(options, "eps"),
-                  .weight_decay = real(options, "weight_decay"),
-                  .decouple = flag(options, "decouple"),
-                  .use_bias_correction = flag(options, "use_bias_correction"),
-                  .d0 = real(options, "d0"),
-                  .growth_rate = real(options, "growth_rate"),
-                  .layer_scale = reals(options, "layer_scale")};
-  return std::unique_ptr<Optimizer>(new DAdaptAdam(rule));
+Result<std::unique_ptr<Optimizer>> make_d_adapt_adam(const DAdaptAdamOptions& options) {
+  return std::unique_ptr<Optimizer>(new DAdaptAdam(options));
 }
 
 }  // namespace hyfreedp::optimizers

@@ -21,9 +21,10 @@
 #include <memory>
 
 #include "optimizers/optimizer.h"
+#include "optimizers/options.h"
 
 namespace hyfreedp::optimizers {
 
-Result<std::unique_ptr<Optimizer>> make_d_adapt_adam(const json::object& options);
+Result<std::unique_ptr<Optimizer>> make_d_adapt_adam(const DAdaptAdamOptions& options);
 
 }  // namespace hyfreedp::optimizers

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "optimizers/option_values.h"
 #include "optimizers/scalar_state.h"
 #include "optimizers/sums.h"
 #include "optimizers/vectors.h"
@@ -14,19 +13,15 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-struct Rule {
-  double momentum, weight_decay, d0, growth_rate;
-};
-
 class DAdaptSgd final : public Optimizer {
  public:
-  explicit DAdaptSgd(const Rule& rule) : rule_(rule) {}
+  explicit DAdaptSgd(const DAdaptSgdOptions& options) : options_(options) {}
 
   void begin(const torch::Tensor& parameters, const Layout&, const RunConstants&) override {
     start_ = parameters.clone();
     sum_ = torch::zeros_like(parameters);
     k_ = g0_norm_ = numerator_ = 0;
-    d_ = rule_.d0;
+    d_ = options_.d0;
   }
 
   void advance(const torch::Tensor& gradient, const torch::Tensor& parameters, double learning_rate,
@@ -41,16 +36,16 @@ class DAdaptSgd final : public Optimizer {
     seen_.skipped = false;
     seen_.step = d_ * learning_rate / g0_norm_;
     torch::Tensor g = gradient;
-    if (rule_.weight_decay != 0) g = gradient.add(parameters, rule_.weight_decay);
+    if (options_.weight_decay != 0) g = gradient.add(parameters, options_.weight_decay);
     numerator_ += seen_.step * sum_of_products(g, sum_);
     sum_.add_(g, factor_for(g, seen_.step));
     seen_.sk_norm = std::sqrt(sum_of_squares(sum_));
     if (learning_rate > 0) {
       seen_.d_hat = 2 * numerator_ / seen_.sk_norm;
       // std::max(a, NaN) is a: an unusable estimate leaves d alone.
-      d_ = std::max(d_, std::min(seen_.d_hat, d_ * rule_.growth_rate));
+      d_ = std::max(d_, std::min(seen_.d_hat, d_ * options_.growth_rate));
     }
-    direction.copy_(parameters).sub_(start_).add_(sum_).mul_(1 - rule_.momentum);
+    direction.copy_(parameters).sub_(start_).add_(sum_).mul_(1 - options_.momentum);
     k_ += 1;
   }
 
@@ -71,7 +66,7 @@ class DAdaptSgd final : public Optimizer {
             {"k", seen_.k},
             {"skipped", seen_.skipped ? 1. : 0.}};
   }
-  std::string outcome() const override { return k_ > 0 && d_ == rule_.d0 ? "stuck at d0" : ""; }
+  std::string outcome() const override { return k_ > 0 && d_ == options_.d0 ? "stuck at d0" : ""; }
 
  private:
   struct Seen {  // of the last step, for scalars()
@@ -79,7 +74,7 @@ class DAdaptSgd final : public Optimizer {
     bool skipped = true;
   };
 
-  const Rule rule_;
+  const DAdaptSgdOptions options_;
   torch::Tensor start_;  // x0 [d]
   torch::Tensor sum_;    // s [d]
   double k_ = 0, d_ = 0, g0_norm_ = 0, numerator_ = 0;
@@ -89,12 +84,8 @@ class DAdaptSgd final : public Optimizer {
 
 }  // namespace
 
-Result<std::unique_ptr<Optimizer>> make_d_adapt_sgd(const json::object& options) {
-  const Rule rule{.momentum = real(options, "momentum"),
-                  .weight_decay = real(options, "weight_decay"),
-                  .d0 = real(options, "d0"),
-                  .growth_rate = real(options, "growth_rate")};
-  return std::unique_ptr<Optimizer>(new DAdaptSgd(rule));
+Result<std::unique_ptr<Optimizer>> make_d_adapt_sgd(const DAdaptSgdOptions& options) {
+  return std::unique_ptr<Optimizer>(new DAdaptSgd(options));
 }
 
 }  // namespace hyfreedp::optimizers

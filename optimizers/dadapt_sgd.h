@@ -20,9 +20,10 @@
 #include <memory>
 
 #include "optimizers/optimizer.h"
+#include "optimizers/options.h"
 
 namespace hyfreedp::optimizers {
 
-Result<std::unique_ptr<Optimizer>> make_d_adapt_sgd(const json::object& options);
+Result<std::unique_ptr<Optimizer>> make_d_adapt_sgd(const DAdaptSgdOptions& options);
 
 }  // namespace hyfreedp::optimizers

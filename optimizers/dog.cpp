@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "optimizers/option_values.h"
 #include "optimizers/scalar_state.h"
 #include "optimizers/sums.h"
 #include "optimizers/vectors.h"
@@ -13,20 +12,15 @@ namespace {
 
 constexpr double kAverageGamma = 8;
 
-struct Rule {
-  double reps_rel, eps, weight_decay;
-  bool average;
-};
-
 class Dog final : public Optimizer {
  public:
-  explicit Dog(const Rule& rule) : rule_(rule) {}
+  explicit Dog(const DogOptions& options) : options_(options) {}
 
   void begin(const torch::Tensor& parameters, const Layout&, const RunConstants&) override {
     start_ = parameters.clone();
-    if (rule_.average) average_ = parameters.clone();
-    rbar_ = rule_.reps_rel * (1 + std::sqrt(sum_of_squares(parameters)));
-    squares_ = rule_.eps;
+    if (options_.end.average) average_ = parameters.clone();
+    rbar_ = options_.reps_rel * (1 + std::sqrt(sum_of_squares(parameters)));
+    squares_ = options_.eps;
     t_ = 0;
   }
 
@@ -36,7 +30,7 @@ class Dog final : public Optimizer {
     distance_ = std::sqrt(sum_of_squares(parameters.sub(start_)));
     rbar_ = std::max(rbar_, distance_);
     direction.copy_(gradient);
-    if (rule_.weight_decay != 0) direction.add_(parameters, rule_.weight_decay);
+    if (options_.weight_decay != 0) direction.add_(parameters, options_.weight_decay);
     squares_ += sum_of_squares(direction);
     const double root = std::sqrt(squares_);
     eta_ = root == 0 ? 0 : learning_rate * rbar_ / root;
@@ -45,7 +39,7 @@ class Dog final : public Optimizer {
     if (root > 0)
       direction.div_(factor_for(direction, root)).mul_(factor_for(direction, learning_rate * rbar_));
     t_ += 1;
-    if (rule_.average) {
+    if (options_.end.average) {
       const double weight = (1 + kAverageGamma) / (t_ + kAverageGamma);
       average_.mul_(1 - weight).add_(parameters.sub(direction), weight);
     }
@@ -55,7 +49,7 @@ class Dog final : public Optimizer {
   torch::Tensor evaluation_parameters() const override { return average_; }
   std::vector<std::pair<std::string, torch::Tensor>> state_tensors() override {
     std::vector<std::pair<std::string, torch::Tensor>> state = {{"x0", start_}};
-    if (rule_.average) state.emplace_back("average", average_);
+    if (options_.end.average) state.emplace_back("average", average_);
     return state;
   }
   std::map<std::string, double> state_scalars() const override { return state_.save(); }
@@ -65,7 +59,7 @@ class Dog final : public Optimizer {
   }
 
  private:
-  const Rule rule_;
+  const DogOptions options_;
   torch::Tensor start_;    // x0 [d]
   torch::Tensor average_;  // [d]; undefined without `average`
   double rbar_ = 0, squares_ = 0, t_ = 0;
@@ -75,12 +69,8 @@ class Dog final : public Optimizer {
 
 }  // namespace
 
-Result<std::unique_ptr<Optimizer>> make_dog(const json::object& options) {
-  const Rule rule{.reps_rel = real(options, "reps_rel"),
-                  .eps = real(options, "eps"),
-                  .weight_decay = real(options, "weight_decay"),
-                  .average = flag(options, "average")};
-  return std::unique_ptr<Optimizer>(new Dog(rule));
+Result<std::unique_ptr<Optimizer>> make_dog(const DogOptions& options) {
+  return std::unique_ptr<Optimizer>(new Dog(options));
 }
 
 }  // namespace hyfreedp::optimizers

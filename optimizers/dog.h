@@ -15,9 +15,10 @@
 #include <memory>
 
 #include "optimizers/optimizer.h"
+#include "optimizers/options.h"
 
 namespace hyfreedp::optimizers {
 
-Result<std::unique_ptr<Optimizer>> make_dog(const json::object& options);
+Result<std::unique_ptr<Optimizer>> make_dog(const DogOptions& options);
 
 }  // namespace hyfreedp::optimizers

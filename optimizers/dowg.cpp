@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "optimizers/option_values.h"
 #include "optimizers/scalar_state.h"
 #include "optimizers/sums.h"
 #include "optimizers/vectors.h"
@@ -11,20 +10,14 @@
 namespace hyfreedp::optimizers {
 namespace {
 
-struct Rule {
-  double reps_rel;
-  double rt2_init;  // 0: from reps_rel
-  double eps_den;
-};
-
 class Dowg final : public Optimizer {
  public:
-  explicit Dowg(const Rule& rule) : rule_(rule) {}
+  explicit Dowg(const DowgOptions& options) : options_(options) {}
 
   void begin(const torch::Tensor& parameters, const Layout&, const RunConstants&) override {
     start_ = parameters.clone();
-    const double radius = rule_.reps_rel * (1 + std::sqrt(sum_of_squares(parameters)));
-    radius_squared_ = rule_.rt2_init > 0 ? rule_.rt2_init : radius * radius;
+    const double radius = options_.reps_rel * (1 + std::sqrt(sum_of_squares(parameters)));
+    radius_squared_ = options_.rt2_init.value_or(radius * radius);
     weighted_squares_ = 0;
   }
 
@@ -35,7 +28,7 @@ class Dowg final : public Optimizer {
     distance_ = std::sqrt(distance_squared);
     radius_squared_ = std::max(radius_squared_, distance_squared);
     weighted_squares_ += radius_squared_ * sum_of_squares(gradient);
-    const double denominator = std::sqrt(weighted_squares_) + rule_.eps_den;
+    const double denominator = std::sqrt(weighted_squares_) + options_.eps_den;
     eta_ = denominator == 0 ? 0 : learning_rate * radius_squared_ / denominator;
     direction.copy_(gradient);
     // Divided first: eta alone may be out of float32's range where its product with a tiny gradient
@@ -55,7 +48,7 @@ class Dowg final : public Optimizer {
   }
 
  private:
-  const Rule rule_;
+  const DowgOptions options_;
   torch::Tensor start_;  // x0 [d]
   double radius_squared_ = 0, weighted_squares_ = 0;
   double distance_ = 0, eta_ = 0;
@@ -64,11 +57,8 @@ class Dowg final : public Optimizer {
 
 }  // namespace
 
-Result<std::unique_ptr<Optimizer>> make_dowg(const json::object& options) {
-  const Rule rule{.reps_rel = real(options, "reps_rel"),
-                  .rt2_init = real_or(options, "rt2_init", 0),
-                  .eps_den = real(options, "eps_den")};
-  return std::unique_ptr<Optimizer>(new Dowg(rule));
+Result<std::unique_ptr<Optimizer>> make_dowg(const DowgOptions& options) {
+  return std::unique_ptr<Optimizer>(new Dowg(options));
 }
 
 }  // namespace hyfreedp::optimizers

@@ -11,9 +11,10 @@
 #include <memory>
 
 #include "optimizers/optimizer.h"
+#include "optimizers/options.h"
 
 namespace hyfreedp::optimizers {
 
-Result<std::unique_ptr<Optimizer>> make_dowg(const json::object& options);
+Result<std::unique_ptr<Optimizer>> make_dowg(const DowgOptions& options);
 
 }  // namespace hyfreedp::optimizers

@@ -3,7 +3,6 @@
 #include <ATen/Dispatch.h>
 #include <cmath>
 
-#include "optimizers/option_values.h"
 #include "optimizers/scalar_state.h"
 #include "optimizers/sums.h"
 #include "optimizers/vectors.h"
@@ -13,11 +12,11 @@ namespace {
 
 class DpAdamWosm final : public Optimizer {
  public:
-  DpAdamWosm(const WosmRule& rule, double xi) : rule_(rule), xi_(xi) {}
+  explicit DpAdamWosm(const DpAdamWosmOptions& options) : rule_{options} {}
 
   void begin(const torch::Tensor& parameters, const Layout&, const RunConstants& constants) override {
     t_ = 0;
-    rule_.denominator = constants.noise_multiplier * constants.sensitivity / constants.batch_size + xi_;
+    rule_.denominator = constants.noise_multiplier * constants.sensitivity / constants.batch_size + rule_.xi;
     moment_ = torch::zeros_like(parameters);
   }
 
@@ -55,7 +54,6 @@ class DpAdamWosm final : public Optimizer {
   }
 
   WosmRule rule_;
-  const double xi_;
   torch::Tensor moment_;  // [d]
   double t_ = 0;          // steps taken
   double effective_step_size_ = 0;
@@ -104,9 +102,8 @@ PieceWork wosm_pieces(const WosmRule& rule, std::int64_t t, const torch::Tensor&
   });
 }
 
-Result<std::unique_ptr<Optimizer>> make_dpadamwosm(const json::object& options) {
-  const WosmRule rule{.beta1 = real(options, "beta1"), .weight_decay = real(options, "weight_decay")};
-  return std::unique_ptr<Optimizer>(new DpAdamWosm(rule, real(options, "xi")));
+Result<std::unique_ptr<Optimizer>> make_dpadamwosm(const DpAdamWosmOptions& options) {
+  return std::unique_ptr<Optimizer>(new DpAdamWosm(options));
 }
 
 }  // namespace hyfreedp::optimizers

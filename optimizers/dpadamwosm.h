@@ -15,12 +15,11 @@
 #include <memory>
 
 #include "optimizers/optimizer.h"
+#include "optimizers/options.h"
 
 namespace hyfreedp::optimizers {
 
-struct WosmRule {
-  double beta1 = 0.9;
-  double weight_decay = 0;
+struct WosmRule : DpAdamWosmOptions {
   double denominator = 1;  // sigma C / B + xi
 };
 
@@ -31,6 +30,6 @@ void wosm_direction(const WosmRule& rule, std::int64_t t, const torch::Tensor& g
 PieceWork wosm_pieces(const WosmRule& rule, std::int64_t t, const torch::Tensor& gradient,
                       const torch::Tensor& parameters, torch::Tensor& moment, torch::Tensor& direction);
 
-Result<std::unique_ptr<Optimizer>> make_dpadamwosm(const json::object& options);
+Result<std::unique_ptr<Optimizer>> make_dpadamwosm(const DpAdamWosmOptions& options);
 
 }  // namespace hyfreedp::optimizers

@@ -5,13 +5,9 @@
 #include <vector>
 
 #include "harness/base/options.h"
+#include "optimizers/options.h"
 
 namespace hyfreedp::optimizers {
-
-// Default of hyfreedp's option difference_share.
-inline constexpr double kDifferenceShare = 0.1;
-// The controllers' option `pairs`: a probe's losses are at w and at this many pairs w -+ k h u.
-inline constexpr std::int64_t kLossPairs = 1;
 
 // The most vectors of d numbers that any registered optimizer keeps from step to step (Prodigy's
 // two moments, its start and its weighted sum). tests/optimizers holds all of them to it.
@@ -33,7 +29,7 @@ struct Facts {
 const std::vector<Facts>& optimizer_facts();
 const std::vector<Facts>& controller_facts();
 // Of sgd: nesterov and free_step need momentum.
-Result<void> check_sgd(const json::object& options);
+Result<void> check_sgd(const SgdOptions& options);
 // Looks an entry up by name. The error for an unknown name lists the valid names and the nearest
 // one.
 Result<const Facts*> find_optimizer(const std::string& name);

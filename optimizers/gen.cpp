@@ -2,7 +2,6 @@
 
 #include "optimizers/acceptance.h"
 #include "optimizers/decision_log.h"
-#include "optimizers/option_values.h"
 #include "optimizers/quadratic_fit.h"
 #include "optimizers/scalar_state.h"
 
@@ -11,35 +10,28 @@ namespace {
 
 constexpr double kNoLossBound = 1e300;  // clips nothing, and times a noise of 0 is still 0
 
-struct Rule {
-  AcceptanceRule acceptance;
-  double eta0, r2_min;
-  std::int64_t pairs, interval;
-  Intercept intercept;
-};
-
 class Gen final : public LearningRateController {
  public:
-  explicit Gen(const Rule& rule) : rule_(rule) {}
+  explicit Gen(const GenOptions& options) : options_(options) {}
 
   void begin(const Start& start) override {
     steps_ = start.steps;
-    eta_ = rule_.eta0;
+    eta_ = options_.eta0;
     log_.clear();
   }
 
-  bool wants_probe(std::int64_t step) const override { return step % rule_.interval == 0; }
+  bool wants_probe(std::int64_t step) const override { return step % options_.probe.interval == 0; }
   ProbeRequest request(std::int64_t) const override {
-    return {.abscissas = symmetric_abscissas(eta_, rule_.pairs), .loss_bound = kNoLossBound};
+    return {.abscissas = symmetric_abscissas(eta_, options_.probe.pairs), .loss_bound = kNoLossBound};
   }
 
   void observe(std::int64_t step, const ProbeResult& result) override {
-    const auto fit = fit_quadratic(result.abscissas, result.losses, rule_.intercept);
+    const auto fit = fit_quadratic(result.abscissas, result.losses, options_.intercept);
     curvature_ = fit.curvature;
     slope_ = fit.slope;
     r2_ = fit.r2;
-    log_.record(judge_fit(fit, result.losses, rule_.r2_min));
-    eta_ = next_rate(rule_.acceptance, log_.last(), eta_, fit.minimum(), double(step) / double(steps_));
+    log_.record(judge_fit(fit, result.losses, options_.r2_min));
+    eta_ = next_rate(options_.fit, log_.last(), eta_, fit.minimum(), double(step) / double(steps_));
   }
 
   double learning_rate(std::int64_t) const override { return eta_; }
@@ -65,7 +57,7 @@ class Gen final : public LearningRateController {
   }
 
  private:
-  const Rule rule_;
+  const GenOptions options_;
   std::int64_t steps_ = 1;
   double eta_ = 0;
   double curvature_ = 0, slope_ = 0, r2_ = 0;  // of the last probe
@@ -76,14 +68,8 @@ class Gen final : public LearningRateController {
 
 }  // namespace
 
-Result<std::unique_ptr<LearningRateController>> make_gen(const json::object& options) {
-  const Rule rule{.acceptance = acceptance_of(options),
-                  .eta0 = real(options, "eta0"),
-                  .r2_min = real(options, "r2_min"),
-                  .pairs = integer(options, "pairs"),
-                  .interval = integer(options, "interval"),
-                  .intercept = text(options, "intercept") == "free" ? Intercept::free : Intercept::fixed};
-  return std::unique_ptr<LearningRateController>(new Gen(rule));
+Result<std::unique_ptr<LearningRateController>> make_gen(const GenOptions& options) {
+  return std::unique_ptr<LearningRateController>(new Gen(options));
 }
 
 }  // namespace hyfreedp::optimizers

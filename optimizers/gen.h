@@ -14,9 +14,10 @@
 #include <memory>
 
 #include "optimizers/learning_rate.h"
+#include "optimizers/options.h"
 
 namespace hyfreedp::optimizers {
 
-Result<std::unique_ptr<LearningRateController>> make_gen(const json::object& options);
+Result<std::unique_ptr<LearningRateController>> make_gen(const GenOptions& options);
 
 }  // namespace hyfreedp::optimizers

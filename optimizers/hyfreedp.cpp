@@ -2,8 +2,6 @@
 
 #include "optimizers/acceptance.h"
 #include "optimizers/decision_log.h"
-#include "optimizers/facts.h"
-#include "optimizers/option_values.h"
 #include "optimizers/quadratic_fit.h"
 #include "optimizers/scalar_state.h"
 
@@ -14,31 +12,23 @@ namespace {
 // 2.3 % of probes.
 constexpr double kVisible = 2;
 
-struct Rule {
-  AcceptanceRule acceptance;
-  LossBoundRule loss_bound;
-  double eta0, loss_bound0;
-  std::int64_t interval, pairs;
-  double difference_share;  // of the loss bound; 0: no paired release
-};
-
 class HyFreeDp final : public LearningRateController {
  public:
-  explicit HyFreeDp(const Rule& rule) : rule_(rule) {}
+  explicit HyFreeDp(const HyFreeDpOptions& options) : options_(options) {}
 
   void begin(const Start& start) override {
     steps_ = start.steps;
-    eta_ = rule_.eta0;
-    loss_bound_ = rule_.loss_bound0;
+    eta_ = options_.eta0;
+    loss_bound_ = options_.loss_bound0;
     curvature_to_noise_ = slope_to_noise_ = within_noise_ = 0;
     log_.clear();
   }
 
-  bool wants_probe(std::int64_t step) const override { return step % rule_.interval == 0; }
+  bool wants_probe(std::int64_t step) const override { return step % options_.probe.interval == 0; }
   ProbeRequest request(std::int64_t) const override {
-    return {.abscissas = symmetric_abscissas(eta_, rule_.pairs),
+    return {.abscissas = symmetric_abscissas(eta_, options_.probe.pairs),
             .loss_bound = loss_bound_,
-            .difference_bound = rule_.difference_share * loss_bound_};
+            .difference_bound = options_.losses.share() * loss_bound_};
   }
 
   void observe(std::int64_t step, const ProbeResult& result) override {
@@ -48,8 +38,8 @@ class HyFreeDp final : public LearningRateController {
     eta_star_ = fit.minimum();
     compare_with_noise(result);
     log_.record(judge_fit(fit, result.losses));
-    eta_ = next_rate(rule_.acceptance, log_.last(), eta_, eta_star_, double(step) / double(steps_));
-    loss_bound_ = next_loss_bound(rule_.loss_bound, loss_bound_, result.abscissas, result.losses);
+    eta_ = next_rate(options_.fit, log_.last(), eta_, eta_star_, double(step) / double(steps_));
+    loss_bound_ = next_loss_bound(options_.loss_bound, loss_bound_, result.abscissas, result.losses);
   }
 
   double learning_rate(std::int64_t) const override { return eta_; }
@@ -83,13 +73,13 @@ class HyFreeDp final : public LearningRateController {
   void compare_with_noise(const ProbeResult& result) {
     has_noise_ = result.noise_sd > 0 ? 1 : 0;
     if (has_noise_ == 0) return;
-    const auto sd = noise_of_fit(result.abscissas, result.noise_sd, rule_.difference_share > 0);
+    const auto sd = noise_of_fit(result.abscissas, result.noise_sd, options_.losses.share() > 0);
     curvature_to_noise_ = curvature_ / sd.curvature;
     slope_to_noise_ = slope_ / sd.slope;
     if (!(curvature_to_noise_ >= kVisible)) within_noise_ += 1;
   }
 
-  const Rule rule_;
+  const HyFreeDpOptions options_;
   std::int64_t steps_ = 1;
   double eta_ = 0, loss_bound_ = 0;
   double curvature_ = 0, slope_ = 0, eta_star_ = 0;     // of the last probe
@@ -110,15 +100,8 @@ class HyFreeDp final : public LearningRateController {
 
 }  // namespace
 
-Result<std::unique_ptr<LearningRateController>> make_hyfreedp(const json::object& options) {
-  const Rule rule{.acceptance = acceptance_of(options),
-                  .loss_bound = loss_bound_of(options),
-                  .eta0 = real(options, "eta0"),
-                  .loss_bound0 = real(options, "R_l0"),
-                  .interval = integer(options, "interval"),
-                  .pairs = int_or(options, "pairs", kLossPairs),
-                  .difference_share = difference_share_of(options)};
-  return std::unique_ptr<LearningRateController>(new HyFreeDp(rule));
+Result<std::unique_ptr<LearningRateController>> make_hyfreedp(const HyFreeDpOptions& options) {
+  return std::unique_ptr<LearningRateController>(new HyFreeDp(options));
 }
 
 }  // namespace hyfreedp::optimizers

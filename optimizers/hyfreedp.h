@@ -33,9 +33,10 @@
 #include <memory>
 
 #include "optimizers/learning_rate.h"
+#include "optimizers/options.h"
 
 namespace hyfreedp::optimizers {
 
-Result<std::unique_ptr<LearningRateController>> make_hyfreedp(const json::object& options);
+Result<std::unique_ptr<LearningRateController>> make_hyfreedp(const HyFreeDpOptions& options);
 
 }  // namespace hyfreedp::optimizers

@@ -5,7 +5,6 @@
 
 #include "optimizers/acceptance.h"
 #include "optimizers/decision_log.h"
-#include "optimizers/option_values.h"
 #include "optimizers/quadratic_fit.h"
 #include "optimizers/scalar_state.h"
 
@@ -14,20 +13,6 @@ namespace {
 
 constexpr double kLossRounding = 1e-7;  // relative, of a mean of float32 losses
 constexpr double kFar = 3;              // a fit changes the mean by at most this factor
-
-struct Rule {
-  bool eta0_from_dimension;  // 0.5 / sqrt(d)
-  double eta0;
-  std::int64_t interval;
-  double rho, low, high, reach, radius_max;
-  bool mean_of_fits;
-  double share, until;
-  double start_weight;      // as how many fits the first rate counts
-  double loss_bound0;       // 0: 2 ln(classes)
-  double loss_bound_floor;  // 0: ln(classes)
-  double difference_share;  // of the loss bound; 0: no paired release
-  LossBoundRule loss_bound;
-};
 
 // A precision-weighted mean whose memory fades: its precision is multiplied by rho before each new
 // estimate.
@@ -45,27 +30,27 @@ struct RunningMean {
 
 class HyFreeDpPlus final : public LearningRateController {
  public:
-  explicit HyFreeDpPlus(const Rule& rule) : rule_(rule) {}
+  explicit HyFreeDpPlus(const HyFreeDpPlusOptions& options) : options_(options) {}
 
   void begin(const Start& start) override {
-    eta_ = rule_.eta0_from_dimension ? 0.5 / std::sqrt(double(start.dimension)) : rule_.eta0;
+    eta_ = options_.eta0_rule == FirstRate::sqrt_d ? 0.5 / std::sqrt(double(start.dimension)) : options_.eta0;
     radius_ = eta_;
     const double classes = double(std::max<std::int64_t>(start.classes, 2));
-    loss_bound_ = rule_.loss_bound0 > 0 ? rule_.loss_bound0 : 2 * std::log(classes);
-    bound_rule_ = rule_.loss_bound;
-    bound_rule_.floor = rule_.loss_bound_floor > 0 ? rule_.loss_bound_floor : std::log(classes);
+    loss_bound_ = options_.loss_bound0.value_or(2 * std::log(classes));
+    bound_rule_.floor = options_.loss_bound_floor.value_or(std::log(classes));
+    bound_rule_.change = options_.loss_bound_change;
     steps_ = start.steps;
     curvature_ = slope_ = {};
-    log_rate_ = rule_.start_weight > 0 ? std::log(eta_ / rule_.share) : 0;
+    log_rate_ = options_.start_weight > 0 ? std::log(eta_ / options_.share) : 0;
     curvature_to_noise_ = slope_to_noise_ = fitted_ = raised_ = 0;
     log_.clear();
   }
 
-  bool wants_probe(std::int64_t step) const override { return step % rule_.interval == 0; }
+  bool wants_probe(std::int64_t step) const override { return step % options_.probe.interval == 0; }
   ProbeRequest request(std::int64_t) const override {
     return {.abscissas = {0, radius_, -radius_},
             .loss_bound = loss_bound_,
-            .difference_bound = rule_.difference_share * loss_bound_};
+            .difference_bound = options_.losses.share() * loss_bound_};
   }
 
   void observe(std::int64_t step, const ProbeResult& result) override {
@@ -77,14 +62,14 @@ class HyFreeDpPlus final : public LearningRateController {
     }
     const double h = radius_;
     const double noise = std::max(result.noise_sd, kLossRounding * std::max(1.0, std::abs(fit.intercept)));
-    const auto sd = noise_of_fit(result.abscissas, noise, rule_.difference_share > 0);
-    curvature_.add(fit.curvature, sd.curvature, rule_.rho);
-    slope_.add(fit.slope, sd.slope, rule_.rho);
+    const auto sd = noise_of_fit(result.abscissas, noise, options_.losses.share() > 0);
+    curvature_.add(fit.curvature, sd.curvature, options_.rho);
+    slope_.add(fit.slope, sd.slope, options_.rho);
     curvature_to_noise_ = fit.curvature / sd.curvature;
     slope_to_noise_ = fit.slope / sd.slope;
-    if (!rule_.mean_of_fits) {
+    if (options_.fits == RateOfFits::last) {
       choose_rate(h);
-    } else if (double(step) < rule_.until * double(steps_)) {
+    } else if (double(step) < options_.until * double(steps_)) {
       average_rate();
     } else {
       log_.record("held");
@@ -122,11 +107,11 @@ class HyFreeDpPlus final : public LearningRateController {
 
  private:
   void choose_rate(double h) {
-    if (!(curvature_.value > rule_.low * curvature_.sd())) {
+    if (!(curvature_.value > options_.low * curvature_.sd())) {
       log_.record("curvature_invisible");
       return;
     }
-    if (slope_.value < -rule_.low * slope_.sd()) {
+    if (slope_.value < -options_.low * slope_.sd()) {
       eta_ /= 2;
       log_.record("slope_negative");
       return;
@@ -139,18 +124,18 @@ class HyFreeDpPlus final : public LearningRateController {
 
   void average_rate() {
     const double a = curvature_.value, a_sd = curvature_.sd(), b = slope_.value, b_sd = slope_.sd();
-    const double seen = eta_ / rule_.share;
-    const bool visible = a > rule_.low * a_sd;
-    const double fit = visible ? std::max(b, b_sd) / a : b / (std::max(a, 0.0) + rule_.low * a_sd);
-    if (fitted_ == 0 && b > rule_.low * b_sd && fit > (visible ? kFar * seen : seen)) {
+    const double seen = eta_ / options_.share;
+    const bool visible = a > options_.low * a_sd;
+    const double fit = visible ? std::max(b, b_sd) / a : b / (std::max(a, 0.0) + options_.low * a_sd);
+    if (fitted_ == 0 && b > options_.low * b_sd && fit > (visible ? kFar * seen : seen)) {
       raised_ = 1;
       set_mean(std::log(std::min(fit, kFar * seen)));
       log_.record("raised");
     } else if (visible) {
       fitted_ += 1;
       const double near = std::log(std::clamp(fit, seen / kFar, seen * kFar));
-      set_mean(log_rate_ + (near - log_rate_) / (fitted_ + std::max(raised_, rule_.start_weight)));
-      log_.record(b < -rule_.low * b_sd ? "slope_negative" : "accepted");
+      set_mean(log_rate_ + (near - log_rate_) / (fitted_ + std::max(raised_, options_.start_weight)));
+      log_.record(b < -options_.low * b_sd ? "slope_negative" : "accepted");
     } else {
       log_.record("curvature_invisible");
     }
@@ -158,27 +143,27 @@ class HyFreeDpPlus final : public LearningRateController {
 
   void set_mean(double log_rate) {
     log_rate_ = log_rate;
-    eta_ = rule_.share * std::exp(log_rate);
+    eta_ = options_.share * std::exp(log_rate);
   }
 
   void choose_radius() {
-    if (std::abs(curvature_to_noise_) <= rule_.low) {
+    if (std::abs(curvature_to_noise_) <= options_.low) {
       radius_ *= 2;
-    } else if (curvature_to_noise_ > rule_.high || curvature_to_noise_ < 0) {
+    } else if (curvature_to_noise_ > options_.high || curvature_to_noise_ < 0) {
       radius_ /= 2;
     }
-    if (fitted_ + raised_ > 0) radius_ = std::min(radius_, rule_.reach * eta_);
-    radius_ = std::min(std::max(radius_, eta_), rule_.radius_max);
+    if (fitted_ + raised_ > 0) radius_ = std::min(radius_, options_.reach * eta_);
+    radius_ = std::min(std::max(radius_, eta_), options_.radius_max);
   }
 
-  const Rule rule_;
+  const HyFreeDpPlusOptions options_;
   double eta_ = 0, radius_ = 0, loss_bound_ = 0;
   RunningMean curvature_, slope_;
   double curvature_to_noise_ = 0, slope_to_noise_ = 0;  // of the last probe
   double fitted_ = 0;                                   // fits so far
   double raised_ = 0;                                   // 1 once a lower bound became the rate
   double log_rate_ = 0;                                 // of the mean of the fits
-  LossBoundRule bound_rule_;
+  LossBoundOptions bound_rule_;
   std::int64_t steps_ = 0;
   DecisionLog log_{{"accepted", "raised", "slope_negative", "curvature_invisible", "held", "nonfinite_loss"}};
   ScalarState state_{{"eta", &eta_},
@@ -197,24 +182,8 @@ class HyFreeDpPlus final : public LearningRateController {
 
 }  // namespace
 
-Result<std::unique_ptr<LearningRateController>> make_hyfreedp_plus(const json::object& options) {
-  const Rule rule{.eta0_from_dimension = text(options, "eta0_rule") == "sqrt-d",
-                  .eta0 = real(options, "eta0"),
-                  .interval = integer(options, "interval"),
-                  .rho = real(options, "rho"),
-                  .low = real(options, "low"),
-                  .high = real(options, "high"),
-                  .reach = real(options, "reach"),
-                  .radius_max = real(options, "radius_max"),
-                  .mean_of_fits = text(options, "fits") == "mean",
-                  .share = real(options, "share"),
-                  .until = real(options, "until"),
-                  .start_weight = double_or(options, "start_weight", 0),
-                  .loss_bound0 = real_or(options, "R_l0", 0),
-                  .loss_bound_floor = real_or(options, "R_l_floor", 0),
-                  .difference_share = difference_share_of(options),
-                  .loss_bound = {.change = real(options, "R_l_change")}};
-  return std::unique_ptr<LearningRateController>(new HyFreeDpPlus(rule));
+Result<std::unique_ptr<LearningRateController>> make_hyfreedp_plus(const HyFreeDpPlusOptions& options) {
+  return std::unique_ptr<LearningRateController>(new HyFreeDpPlus(options));
 }
 
 }  // namespace hyfreedp::optimizers

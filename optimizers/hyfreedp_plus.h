@@ -51,9 +51,10 @@
 #include <memory>
 
 #include "optimizers/learning_rate.h"
+#include "optimizers/options.h"
 
 namespace hyfreedp::optimizers {
 
-Result<std::unique_ptr<LearningRateController>> make_hyfreedp_plus(const json::object& options);
+Result<std::unique_ptr<LearningRateController>> make_hyfreedp_plus(const HyFreeDpPlusOptions& options);
 
 }  // namespace hyfreedp::optimizers

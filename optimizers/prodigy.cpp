@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "optimizers/option_values.h"
 #include "optimizers/scalar_state.h"
 #include "optimizers/sums.h"
 #include "optimizers/vectors.h"
@@ -14,16 +13,10 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-struct Rule {
-  double beta1, beta2, beta3, eps, weight_decay;
-  bool decouple, use_bias_correction, safeguard_warmup;
-  double d0, d_coef, growth_rate;
-  std::int64_t slice_p;
-};
-
 class Prodigy final : public Optimizer {
  public:
-  explicit Prodigy(const Rule& rule) : rule_(rule) {}
+  explicit Prodigy(const ProdigyOptions& options)
+      : options_(options), beta3_(options.beta3.value_or(std::sqrt(options.beta2))) {}
 
   void begin(const torch::Tensor& parameters, const Layout& layout, const RunConstants&) override {
     choose_entries(parameters, layout);
@@ -32,7 +25,7 @@ class Prodigy final : public Optimizer {
     first_ = torch::zeros_like(parameters);
     second_ = torch::zeros_like(parameters);
     k_ = numerator_ = 0;
-    d_ = d_max_ = rule_.d0;
+    d_ = d_max_ = options_.d0;
   }
 
   void advance(const torch::Tensor& gradient, const torch::Tensor& parameters, double learning_rate,
@@ -48,10 +41,10 @@ class Prodigy final : public Optimizer {
     seen_.skipped = false;
     estimate();
     direction.copy_(first_)
-        .div_(second_.sqrt().add_(factor_for(direction, d_ * rule_.eps)))
+        .div_(second_.sqrt().add_(factor_for(direction, d_ * options_.eps)))
         .mul_(factor_for(direction, step));
-    if (rule_.decouple && rule_.weight_decay != 0)
-      direction.add_(parameters, factor_for(parameters, rule_.weight_decay * step));
+    if (options_.decouple && options_.weight_decay != 0)
+      direction.add_(parameters, factor_for(parameters, options_.weight_decay * step));
     k_ += 1;
   }
 
@@ -72,14 +65,14 @@ class Prodigy final : public Optimizer {
             {"denominator", seen_.denominator},
             {"skipped", seen_.skipped ? 1. : 0.}};
   }
-  std::string outcome() const override { return k_ > 0 && d_ == rule_.d0 ? "stuck at d0" : ""; }
+  std::string outcome() const override { return k_ > 0 && d_ == options_.d0 ? "stuck at d0" : ""; }
 
  private:
   void choose_entries(const torch::Tensor& parameters, const Layout& layout) {
-    if (rule_.slice_p == 1) return;
+    if (options_.slice_p == 1) return;
     std::vector<torch::Tensor> pieces;
     for (const auto& tensor : layout) {
-      pieces.push_back(torch::arange(tensor.offset, tensor.offset + tensor.size, rule_.slice_p,
+      pieces.push_back(torch::arange(tensor.offset, tensor.offset + tensor.size, options_.slice_p,
                                      torch::dtype(torch::kLong).device(parameters.device())));
     }
     HYFREEDP_CHECK(!pieces.empty(), "Prodigy's slice_p needs the layout of the parameters");
@@ -90,30 +83,30 @@ class Prodigy final : public Optimizer {
   }
 
   double bias_correction() const {
-    if (!rule_.use_bias_correction) return 1;
-    return std::sqrt(1 - std::pow(rule_.beta2, k_ + 1)) / (1 - std::pow(rule_.beta1, k_ + 1));
+    if (!options_.use_bias_correction) return 1;
+    return std::sqrt(1 - std::pow(options_.beta2, k_ + 1)) / (1 - std::pow(options_.beta1, k_ + 1));
   }
 
   void accumulate(const torch::Tensor& gradient, const torch::Tensor& parameters, double step) {
     torch::Tensor g = gradient;
-    if (!rule_.decouple && rule_.weight_decay != 0) g = gradient.add(parameters, rule_.weight_decay);
+    if (!options_.decouple && options_.weight_decay != 0) g = gradient.add(parameters, options_.weight_decay);
     const torch::Tensor g_sliced = sliced(g);
-    const double relative = d_ / rule_.d0;
+    const double relative = d_ / options_.d0;
     seen_.gain = relative * step * sum_of_products(g_sliced, start_.sub(sliced(parameters)));
-    first_.mul_(rule_.beta1).add_(g, factor_for(g, d_ * (1 - rule_.beta1)));
-    second_.mul_(rule_.beta2).addcmul_(g, g, factor_for(g, d_ * d_ * (1 - rule_.beta2)));
-    weighted_sum_.mul_(rule_.beta3)
-        .add_(g_sliced, factor_for(g, relative * (rule_.safeguard_warmup ? d_ : step)));
+    first_.mul_(options_.beta1).add_(g, factor_for(g, d_ * (1 - options_.beta1)));
+    second_.mul_(options_.beta2).addcmul_(g, g, factor_for(g, d_ * d_ * (1 - options_.beta2)));
+    weighted_sum_.mul_(beta3_).add_(g_sliced,
+                                    factor_for(g, relative * (options_.safeguard_warmup ? d_ : step)));
     seen_.denominator = sum_of_magnitudes(weighted_sum_);
   }
 
   void estimate() {
-    numerator_ = rule_.beta3 * numerator_ + seen_.gain;
-    seen_.d_hat = rule_.d_coef * numerator_ / seen_.denominator;
+    numerator_ = beta3_ * numerator_ + seen_.gain;
+    seen_.d_hat = options_.d_coef * numerator_ / seen_.denominator;
     // std::max(a, NaN) is a: an unusable estimate leaves d alone.
-    if (d_ == rule_.d0) d_ = std::max(d_, seen_.d_hat);
+    if (d_ == options_.d0) d_ = std::max(d_, seen_.d_hat);
     d_max_ = std::max(d_max_, seen_.d_hat);
-    d_ = std::min(d_max_, d_ * rule_.growth_rate);
+    d_ = std::min(d_max_, d_ * options_.growth_rate);
   }
 
   struct Seen {  // of the last step, for scalars()
@@ -122,7 +115,8 @@ class Prodigy final : public Optimizer {
     bool skipped = true;
   };
 
-  const Rule rule_;
+  const ProdigyOptions options_;
+  const double beta3_;
   torch::Tensor entries_;       // indices of the entries that slice_p keeps; undefined: all
   torch::Tensor start_;         // x0 at those entries
   torch::Tensor weighted_sum_;  // s
@@ -134,21 +128,8 @@ class Prodigy final : public Optimizer {
 
 }  // namespace
 
-Result<std::unique_ptr<Optimizer>> make_prodigy(const json::object& options) {
-  const double beta2 = real(options, "beta2");
-  const Rule rule{.beta1 = real(options, "beta1"),
-                  .beta2 = beta2,
-                  .beta3 = real_or(options, "beta3", std::sqrt(beta2)),
-                  .eps = real(options, "eps"),
-                  .weight_decay = real(options, "weight_decay"),
-                  .decouple = flag(options, "decouple"),
-                  .use_bias_correction = flag(options, "use_bias_correction"),
-                  .safeguard_warmup = flag(options, "safeguard_warmup"),
-                  .d0 = real(options, "d0"),
-                  .d_coef = real(options, "d_coef"),
-                  .growth_rate = real(options, "growth_rate"),
-                  .slice_p = integer(options, "slice_p")};
-  return std::unique_ptr<Optimizer>(new Prodigy(rule));
+Result<std::unique_ptr<Optimizer>> make_prodigy(const ProdigyOptions& options) {
+  return std::unique_ptr<Optimizer>(new Prodigy(options));
 }
 
 }  // namespace hyfreedp::optimizers

@@ -22,9 +22,10 @@
 #include <memory>
 
 #include "optimizers/optimizer.h"
+#include "optimizers/options.h"
 
 namespace hyfreedp::optimizers {
 
-Result<std::unique_ptr<Optimizer>> make_prodigy(const json::object& options);
+Result<std::unique_ptr<Optimizer>> make_prodigy(const ProdigyOptions& options);
 
 }  // namespace hyfreedp::optimizers

@@ -19,6 +19,7 @@
 // arXiv:2407.02772).
 #pragma once
 
+#include <boost/describe/enum.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,6 +28,7 @@
 namespace hyfreedp::optimizers {
 
 enum class Intercept { fixed, free };
+BOOST_DESCRIBE_ENUM(Intercept, fixed, free)
 
 struct QuadraticFit {
   double curvature = 0;  // H

@@ -1,5 +1,7 @@
 #include "optimizers/registry.h"
 
+#include <functional>
+
 #include "optimizers/adadp.h"
 #include "optimizers/adam.h"
 #include "optimizers/constant.h"
@@ -25,11 +27,16 @@ namespace {
 template <class T>
 struct Entry {
   const char* name;
-  Result<std::unique_ptr<T>> (*make)(const json::object& options);
+  std::function<Result<std::unique_ptr<T>>(const json::object& resolved)> make;
+
+  template <class Options>
+  Entry(const char* entry, Result<std::unique_ptr<T>> (*from)(const Options&))
+      : name(entry),
+        make([from](const json::object& resolved) { return from(read_options<Options>(resolved)); }) {}
 };
 
 // clang-format off
-constexpr Entry<Optimizer> kOptimizers[] = {
+const Entry<Optimizer> kOptimizers[] = {
     {"sgd", make_sgd},
     {"adam", make_adam},
     {"adamw", make_adamw},
@@ -44,7 +51,7 @@ constexpr Entry<Optimizer> kOptimizers[] = {
     // New optimizers go above this line.
 };
 
-constexpr Entry<LearningRateController> kControllers[] = {
+const Entry<LearningRateController> kControllers[] = {
     {"constant", make_constant},
     {"schedule", make_schedule},
     {"hyfreedp", make_hyfreedp},

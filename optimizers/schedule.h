@@ -10,9 +10,10 @@
 #include <memory>
 
 #include "optimizers/learning_rate.h"
+#include "optimizers/options.h"
 
 namespace hyfreedp::optimizers {
 
-Result<std::unique_ptr<LearningRateController>> make_schedule(const json::object& options);
+Result<std::unique_ptr<LearningRateController>> make_schedule(const ScheduleOptions& options);
 
 }  // namespace hyfreedp::optimizers

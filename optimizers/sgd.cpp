@@ -4,7 +4,6 @@
 
 #include "harness/kernels/kernels.h"
 #include "optimizers/facts.h"
-#include "optimizers/option_values.h"
 #include "optimizers/scalar_state.h"
 #include "optimizers/sums.h"
 #include "optimizers/vectors.h"
@@ -14,11 +13,11 @@ namespace {
 
 class Sgd final : public Optimizer {
  public:
-  explicit Sgd(const SgdRule& rule) : rule_(rule) {}
+  explicit Sgd(const SgdOptions& options) : options_(options) {}
 
   void begin(const torch::Tensor& parameters, const Layout&, const RunConstants&) override {
     steps_ = 0;
-    if (rule_.momentum > 0) buffer_ = torch::zeros_like(parameters);
+    if (options_.momentum > 0) buffer_ = torch::zeros_like(parameters);
   }
 
   void advance(const torch::Tensor& gradient, const torch::Tensor& parameters, double,
@@ -28,7 +27,7 @@ class Sgd final : public Optimizer {
       work(0, gradient.numel());
       return;
     }
-    sgd_direction(rule_, steps_ == 0, gradient, parameters, buffer_, direction);
+    sgd_direction(options_, steps_ == 0, gradient, parameters, buffer_, direction);
     steps_ += 1;
   }
 
@@ -41,10 +40,10 @@ class Sgd final : public Optimizer {
     }
     if (!can_fuse({&gradient, &parameters, &buffer, &direction})) return {};
     steps_ += 1;
-    return sgd_pieces(rule_, steps_ == 1, gradient, parameters, buffer_, direction);
+    return sgd_pieces(options_, steps_ == 1, gradient, parameters, buffer_, direction);
   }
 
-  torch::Tensor free_direction() const override { return rule_.free_step ? buffer_ : torch::Tensor(); }
+  torch::Tensor free_direction() const override { return options_.end.free_step ? buffer_ : torch::Tensor(); }
 
   std::vector<std::pair<std::string, torch::Tensor>> state_tensors() override {
     if (!buffer_.defined()) return {};
@@ -61,11 +60,11 @@ class Sgd final : public Optimizer {
   // Step steps_ as one kernel over whole vectors, so there is one piece.
   PieceWork on_device(const torch::Tensor& gradient, const torch::Tensor& parameters,
                       const torch::Tensor& direction) const {
-    const kernels::SgdNumbers with{.momentum = rule_.momentum,
-                                   .intake = 1 - rule_.dampening,
-                                   .decay = rule_.weight_decay,
+    const kernels::SgdNumbers with{.momentum = options_.momentum,
+                                   .intake = 1 - options_.dampening,
+                                   .decay = options_.weight_decay,
                                    .first = steps_ == 1,
-                                   .nesterov = rule_.nesterov};
+                                   .nesterov = options_.nesterov};
     const kernels::StepVectors vectors{gradient, parameters, buffer_, {}, {}, direction};
     return [with, vectors](std::int64_t begin, std::int64_t end) {
       HYFREEDP_CHECK(begin == 0 && end == vectors.gradient.numel(), "a kernel takes whole vectors");
@@ -74,7 +73,7 @@ class Sgd final : public Optimizer {
     };
   }
 
-  const SgdRule rule_;
+  const SgdOptions options_;
   torch::Tensor buffer_;  // [d]
   double steps_ = 0;
   ScalarState state_{{"steps", &steps_}};
@@ -89,10 +88,11 @@ struct Vectors {
 };
 
 template <class T>
-void sgd_pass(const SgdRule& rule, bool first, std::int64_t begin, std::int64_t end, const Vectors<T>& at) {
-  const T momentum = T(rule.momentum);
-  const T intake = T(1 - rule.dampening);
-  const T decay = T(rule.weight_decay);
+void sgd_pass(const SgdOptions& options, bool first, std::int64_t begin, std::int64_t end,
+              const Vectors<T>& at) {
+  const T momentum = T(options.momentum);
+  const T intake = T(1 - options.dampening);
+  const T decay = T(options.weight_decay);
 #pragma GCC ivdep  // direction and gradient may be one
   for (std::int64_t i = begin; i < end; ++i) {
     const T g = decay == 0 ? at.gradient[i] : at.gradient[i] + decay * at.parameters[i];
@@ -102,49 +102,46 @@ void sgd_pass(const SgdRule& rule, bool first, std::int64_t begin, std::int64_t 
     }
     const T b = first ? g : momentum * at.buffer[i] + intake * g;
     at.buffer[i] = b;
-    at.direction[i] = rule.nesterov ? g + momentum * b : b;
+    at.direction[i] = options.nesterov ? g + momentum * b : b;
   }
 }
 
 }  // namespace
 
-void sgd_direction(const SgdRule& rule, bool first, const torch::Tensor& gradient,
+void sgd_direction(const SgdOptions& options, bool first, const torch::Tensor& gradient,
                    const torch::Tensor& parameters, torch::Tensor& buffer, torch::Tensor& direction) {
   direction.copy_(gradient);
-  if (rule.weight_decay != 0) direction.add_(parameters, rule.weight_decay);
+  if (options.weight_decay != 0) direction.add_(parameters, options.weight_decay);
   if (!buffer.defined()) return;
   if (first) {
     buffer.copy_(direction);
   } else {
-    buffer.mul_(rule.momentum).add_(direction, 1 - rule.dampening);
+    buffer.mul_(options.momentum).add_(direction, 1 - options.dampening);
   }
-  if (rule.nesterov) {
-    direction.add_(buffer, rule.momentum);
+  if (options.nesterov) {
+    direction.add_(buffer, options.momentum);
   } else {
     direction.copy_(buffer);
   }
 }
 
-PieceWork sgd_pieces(const SgdRule& rule, bool first, const torch::Tensor& gradient,
+PieceWork sgd_pieces(const SgdOptions& options, bool first, const torch::Tensor& gradient,
                      const torch::Tensor& parameters, torch::Tensor& buffer, torch::Tensor& direction) {
   return AT_DISPATCH_FLOATING_TYPES(gradient.scalar_type(), "sgd", [&]() -> PieceWork {
     const Vectors<scalar_t> at{gradient.const_data_ptr<scalar_t>(), parameters.const_data_ptr<scalar_t>(),
                                buffer.defined() ? buffer.data_ptr<scalar_t>() : nullptr,
                                direction.data_ptr<scalar_t>()};
-    return [rule, first, at](std::int64_t begin, std::int64_t end) { sgd_pass(rule, first, begin, end, at); };
+    return [options, first, at](std::int64_t begin, std::int64_t end) {
+      sgd_pass(options, first, begin, end, at);
+    };
   });
 }
 
-Result<std::unique_ptr<Optimizer>> make_sgd(const json::object& options) {
+Result<std::unique_ptr<Optimizer>> make_sgd(const SgdOptions& options) {
   if (auto checked = check_sgd(options); !checked) {
     return error("optimizer 'sgd': " + checked.error().message);
   }
-  const SgdRule rule{.momentum = real(options, "momentum"),
-                     .dampening = real(options, "dampening"),
-                     .weight_decay = real(options, "weight_decay"),
-                     .nesterov = flag(options, "nesterov"),
-                     .free_step = bool_or(options, "free_step", false)};
-  return std::unique_ptr<Optimizer>(new Sgd(rule));
+  return std::unique_ptr<Optimizer>(new Sgd(options));
 }
 
 }  // namespace hyfreedp::optimizers

@@ -17,25 +17,18 @@
 #include <memory>
 
 #include "optimizers/optimizer.h"
+#include "optimizers/options.h"
 
 namespace hyfreedp::optimizers {
 
-struct SgdRule {
-  double momentum = 0;
-  double dampening = 0;
-  double weight_decay = 0;
-  bool nesterov = false;
-  bool free_step = false;
-};
-
 // One step by tensor operations. `buffer` [d] is undefined without momentum; `first` says that
 // there was no step before.
-void sgd_direction(const SgdRule& rule, bool first, const torch::Tensor& gradient,
+void sgd_direction(const SgdOptions& options, bool first, const torch::Tensor& gradient,
                    const torch::Tensor& parameters, torch::Tensor& buffer, torch::Tensor& direction);
 // The same as one pass over dense CPU vectors of one floating type, cut into pieces (optimizer.h).
-PieceWork sgd_pieces(const SgdRule& rule, bool first, const torch::Tensor& gradient,
+PieceWork sgd_pieces(const SgdOptions& options, bool first, const torch::Tensor& gradient,
                      const torch::Tensor& parameters, torch::Tensor& buffer, torch::Tensor& direction);
 
-Result<std::unique_ptr<Optimizer>> make_sgd(const json::object& options);
+Result<std::unique_ptr<Optimizer>> make_sgd(const SgdOptions& options);
 
 }  // namespace hyfreedp::optimizers

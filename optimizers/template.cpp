@@ -1,6 +1,5 @@
 #include "optimizers/template.h"
 
-#include "optimizers/option_values.h"
 #include "optimizers/sums.h"
 #include "optimizers/vectors.h"
 
@@ -9,7 +8,7 @@ namespace {
 
 class Signum final : public Optimizer {
  public:
-  explicit Signum(double beta1) : beta1_(beta1) {}
+  explicit Signum(const SignumOptions& options) : options_(options) {}
 
   void begin(const torch::Tensor& parameters, const Layout&, const RunConstants&) override {
     mean_ = torch::zeros_like(parameters);
@@ -18,7 +17,7 @@ class Signum final : public Optimizer {
   void advance(const torch::Tensor& gradient, const torch::Tensor&, double,
                torch::Tensor& direction) override {
     shape_like(gradient, direction);
-    mean_.mul_(beta1_).add_(gradient, 1 - beta1_);
+    mean_.mul_(options_.beta1).add_(gradient, 1 - options_.beta1);
     direction.copy_(mean_.sgn());
   }
 
@@ -28,14 +27,14 @@ class Signum final : public Optimizer {
   }
 
  private:
-  const double beta1_;
+  const SignumOptions options_;
   torch::Tensor mean_;  // m [d]
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Optimizer>> make_signum(const json::object& options) {
-  return std::unique_ptr<Optimizer>(new Signum(real(options, "beta1")));
+Result<std::unique_ptr<Optimizer>> make_signum(const SignumOptions& options) {
+  return std::unique_ptr<Optimizer>(new Signum(options));
 }
 
 }  // namespace hyfreedp::optimizers

@@ -10,9 +10,10 @@
 #include <memory>
 
 #include "optimizers/optimizer.h"
+#include "optimizers/options.h"
 
 namespace hyfreedp::optimizers {
 
-Result<std::unique_ptr<Optimizer>> make_signum(const json::object& options);
+Result<std::unique_ptr<Optimizer>> make_signum(const SignumOptions& options);
 
 }  // namespace hyfreedp::optimizers

@@ -258,8 +258,10 @@ std::string place_of(const std::string& where, std::string_view key) {
 
 Error wrong_type(const std::string& where, const char* wanted, const json::value& value);
 
+// `all_may_lack`: as if the struct had kMayLack, and those inlined in it.
 template <class T>
-Result<void> read_members(const json::object& object, const std::string& where, T& target);
+Result<void> read_members(const json::object& object, const std::string& where, T& target,
+                          bool all_may_lack = false);
 
 }  // namespace description
 
@@ -335,7 +337,8 @@ Result<T> from_json(const json::value& value, const std::string& where) {
 namespace description {
 
 template <class T>
-Result<void> read_members(const json::object& object, const std::string& where, T& target) {
+Result<void> read_members(const json::object& object, const std::string& where, T& target,
+                          bool all_may_lack) {
   Result<void> done;
   boost::mp11::mp_for_each<Members<T>>([&](auto member) {
     using Member = decltype(member);
@@ -343,12 +346,13 @@ Result<void> read_members(const json::object& object, const std::string& where, 
     if (!done) return;
     auto& field = target.*Member::pointer;
     if constexpr (is_inlined<T>(Member::name)) {
-      done = read_members(object, where, field);
+      done = read_members(object, where, field, all_may_lack);
     } else {
       constexpr auto key = key_of<T>(Member::name);
       const auto* found = object.if_contains(key);
       if (found == nullptr) found = object.if_contains(Member::name);
-      const bool may_lack = may_lack_any<T>() || is_left_out<T>(Member::name) || kIsOptional<Field>;
+      const bool may_lack =
+          all_may_lack || may_lack_any<T>() || is_left_out<T>(Member::name) || kIsOptional<Field>;
       if (found == nullptr || (may_lack && found->is_null())) {
         if (!may_lack) done = error(where + ": '" + std::string(key) + "' is missing");
         return;
@@ -405,20 +409,19 @@ std::vector<std::string> choices_of() {
 
 // Whether T, or a struct inlined in it, has a member of the option's name.
 template <class T>
-bool complete(OptionSpec& option) {
-  [[maybe_unused]] const T fresh{};
+bool complete(OptionSpec& option, const T& defaults) {
   bool found = false;
   boost::mp11::mp_for_each<Members<T>>([&](auto member) {
     using Member = decltype(member);
     using Field = FieldOf<T, Member>;
     if constexpr (is_inlined<T>(Member::name)) {
-      found = found || complete<Field>(option);
+      found = found || complete(option, defaults.*Member::pointer);
     } else if constexpr (constexpr auto type = option_type<Field>(); type) {
       if (key_of<T>(Member::name) != option.name && Member::name != option.name) return;
       found = true;
-      option.type = *type;
-      option.choices = choices_of<Field>();
-      option.default_value = as_json(fresh.*Member::pointer);
+      if (option.choices.empty()) option.choices = choices_of<Field>();
+      option.type = option.choices.empty() ? *type : OptionType::choice;
+      option.default_value = as_json(defaults.*Member::pointer);
     }
   });
   return found;
@@ -426,14 +429,24 @@ bool complete(OptionSpec& option) {
 
 }  // namespace description
 
-// A table of options (options.h) that are members of T: type, choices and default of each are the
-// member's, so that the table says the rest: help, unit, range.
+// A table of options (options.h) that are members of T: type and default of each are the member's,
+// and so are the choices where the table names none; the table says the rest: help, unit, range.
 template <DescribedStruct T>
-std::vector<OptionSpec> options_of(std::vector<OptionSpec> table) {
+std::vector<OptionSpec> options_of(std::vector<OptionSpec> table, const T& defaults = {}) {
   for (auto& option : table) {
-    HYFREEDP_CHECK(description::complete<T>(option), "'" + option.name + "' is no member");
+    HYFREEDP_CHECK(description::complete(option, defaults), "'" + option.name + "' is no member");
   }
   return table;
+}
+
+// The members of T in an object that was resolved by a table of options_of<T>, or by one that has
+// these options among others. A member that the object lacks has the default of a new T. A value of
+// another type is an invariant violation (it throws).
+template <DescribedStruct T>
+T read_options(const json::object& resolved) {
+  T options{};
+  description::read_members(resolved, "options", options, true).value();
+  return options;
 }
 
 }  // namespace hyfreedp

@@ -53,6 +53,23 @@ OptionSpec text_option(std::string name, json::value default_value, std::string 
           .help = std::move(help)};
 }
 
+OptionSpec plain_option(std::string name, std::string help) {
+  return {.name = std::move(name), .help = std::move(help)};
+}
+
+OptionSpec ranged_option(std::string name, double min, double max, std::string help, std::string unit) {
+  auto option = plain_option(std::move(name), std::move(help));
+  option.unit = std::move(unit);
+  option.min = min;
+  option.max = max;
+  return option;
+}
+
+OptionSpec later_option(OptionSpec one) {
+  one.stored_always = false;
+  return one;
+}
+
 OptionSpec only_with(std::string other, std::string choice, OptionSpec one) {
   one.read_with = {std::move(other), std::move(choice)};
   return one;

@@ -1,10 +1,11 @@
 // Options are declared once; the command line, YAML, --help, the printed settings and the stored
 // row derive from that declaration.
 //
-// A registry entry (optimizer, controller, model, dataset, baseline) has one table of OptionSpec.
+// A registry entry (optimizer, controller, model, dataset, baseline) has one table of OptionSpec,
+// as a rule made of a described struct, whose members have the defaults (options_of in describe.h).
 // resolve_options checks a user's object against the table and returns it with every default filled
-// in, so that what is stored and hashed is always complete. The tables need no LibTorch: `hyfreedp`
-// checks a whole spec before a worker starts.
+// in, so that what is stored and hashed is always complete; read_options gives it as the struct.
+// The tables need no LibTorch: `hyfreedp` checks a whole spec before a worker starts.
 #pragma once
 
 #include <limits>
@@ -28,7 +29,7 @@ struct OptionSpec {
   double max = std::numeric_limits<double>::infinity();
   std::vector<std::string> choices = {};  // of OptionType::choice
   // False: left out of the resolved object if it has its default, so that a later option does not
-  // change the identity of earlier trials. Such an option is read with a default (string_or, ...).
+  // change the identity of earlier trials. Its default never changes, for these have it unsaid.
   bool stored_always = true;
   // {another option, its choice}: the option is read only where the other has that value, and a
   // value beside its default is an error elsewhere. Empty: it is always read.

@@ -6,8 +6,8 @@
 Parts: `engine`, `models` and `datasets` of every run; each registered optimizer and controller; each
 method. An entry's code is its file pair with the files of its folder that these include, over any
 number of steps, and every file of the folder that no entry reaches so. Not counted: harness/base,
-and harness/accounting, whose results are numbers in a run's config; optimizers/facts.cpp, whose
-defaults are in a run's config too, or are repeated where they are read; registries and templates.
+and harness/accounting, whose results are numbers in a run's config; optimizers/facts.cpp and
+optimizers/options.h, whose defaults are in a run's config too, or never change; registries and templates.
 HYFREEDP_CODE_OF_ALL is a hash of all of them. HEADER is written only where it changes, so that
 nothing is built again for nothing.
 """
@@ -18,7 +18,8 @@ import sys
 
 ENGINE = ["harness/training", "harness/mechanism", "harness/kernels", "harness/random", "harness/trial"]
 NOT_TRAINING = ["harness/training/audit/", "harness/training/worker/audit.", "harness/trial/code_marks.", "datasets/fetch/"]
-NOT_AN_ENTRYS = ["optimizers/facts.cpp", "optimizers/registry.", "baselines/registry.", "optimizers/template.", "baselines/template."]
+NOT_AN_ENTRYS = ["optimizers/facts.cpp", "optimizers/options.h", "optimizers/registry.", "baselines/registry.",
+                 "optimizers/template.", "baselines/template."]
 ENDINGS = (".h", ".cpp", ".cu")
 
 

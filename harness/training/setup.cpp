@@ -116,12 +116,13 @@ Checked<void> check_controller(const trial::TrialConfig& config, bool owns_step_
 
 Checked<void> check_average(const trial::TrialConfig& config) {
   if (config.training.average == trial::Average::none) return {};
-  if (bool_or(config.optimizer.options, "free_step", false)) {
+  const auto end = read_options<optimizers::EndOptions>(config.optimizer.options);
+  if (end.free_step) {
     return invalid(
         "the free step moves the weights after the last step, and the run is evaluated at their "
         "average; keep one of the two.");
   }
-  if (!bool_or(config.optimizer.options, "average", false)) return {};
+  if (!end.average) return {};
   return invalid("optimizer '" + config.optimizer.name +
                  "' evaluates at an average of its own; keep one of the two.");
 }

@@ -177,5 +177,47 @@ TEST(Describe, OptionsTakeTypeChoicesAndDefaultFromTheMember) {
   EXPECT_ANY_THROW(options_of<Basket>({{.name = "height", .help = "?"}}));
 }
 
+struct Slope {
+  double steepness = 1;
+  Fruit planted = Fruit::none;
+};
+BOOST_DESCRIBE_STRUCT(Slope, (), (steepness, planted))
+
+struct Garden {
+  Slope slope{.steepness = 0.25};
+  std::optional<double> water;
+  std::string soil = "clay";
+  static constexpr std::array kInlined = {"slope"};
+};
+BOOST_DESCRIBE_STRUCT(Garden, (), (slope, water, soil))
+
+std::vector<OptionSpec> garden_table() {
+  return options_of<Garden>({{.name = "planted", .help = "what", .choices = {"none", "pear"}},
+                             {.name = "water", .help = "a day", .min = 0},
+                             {.name = "soil", .help = "ground", .choices = {"sand", "clay"}},
+                             {.name = "steepness", .help = "rise", .min = 0, .stored_always = false}});
+}
+
+TEST(Describe, OptionsOfAnInlinedStructHaveTheDefaultsOfTheWhole) {
+  const auto table = garden_table();
+  EXPECT_EQ(table[3].default_value, 0.25);
+  EXPECT_EQ(table[0].choices, (std::vector<std::string>{"none", "pear"}));
+  EXPECT_EQ(table[2].type, OptionType::choice);
+  EXPECT_EQ(options_of<Garden>({{.name = "soil"}}, {.soil = "sand"}).front().default_value, "sand");
+}
+
+TEST(Describe, OptionsAreReadAsTheirStruct) {
+  const auto resolved = resolve_options(garden_table(), {{"planted", "pear"}, {"water", 2}}, "garden");
+  ASSERT_TRUE(resolved) << resolved.error().message;
+  EXPECT_FALSE(resolved->contains("steepness"));
+  const auto garden = read_options<Garden>(*resolved);
+  EXPECT_EQ(garden.slope.steepness, 0.25);
+  EXPECT_EQ(garden.slope.planted, Fruit::pear);
+  EXPECT_EQ(garden.water, 2);
+  EXPECT_EQ(garden.soil, "clay");
+  EXPECT_EQ(read_options<Garden>({{"water", nullptr}, {"another", 1}}).water, std::nullopt);
+  EXPECT_ANY_THROW(read_options<Garden>({{"soil", 5}}));
+}
+
 }  // namespace
 }  // namespace hyfreedp

@@ -90,7 +90,13 @@ TEST_F(NewCommand, OptimizerAndControllerGetFactsToo) {
               HasSubstr("class ADecay final : public LearningRateController {"));
   EXPECT_THAT(text("tests/optimizers/my_rule_test.cpp"), HasSubstr("make_optimizer(\"my-rule\""));
   EXPECT_THAT(text("tests/optimizers/a_decay_test.cpp"), HasSubstr("make_controller(\"a-decay\""));
+  EXPECT_THAT(text("optimizers/my_rule.h"), HasSubstr("make_my_rule(const MyRuleOptions& options);"));
+  EXPECT_THAT(text("optimizers/options.h"),
+              HasSubstr("\n\nstruct MyRuleOptions {\n  double beta1 = 0.9;\n};\n"
+                        "BOOST_DESCRIBE_STRUCT(MyRuleOptions, (), (beta1))\n\nstruct ConstantOptions {"));
+  EXPECT_THAT(text("optimizers/options.h"), HasSubstr("BOOST_DESCRIBE_STRUCT(ADecayOptions, (), (lr))\n"));
   const auto facts = text("optimizers/facts.cpp");
+  EXPECT_THAT(facts, HasSubstr("options_of<MyRuleOptions>({beta1()})"));
   EXPECT_THAT(facts,
               HasSubstr("\n}\n\nFacts my_rule_facts() {\n  return {.name = \"my-rule\",\n          .title = "
                         "\"my rule\",\n          .source = \"a copy of signum\",\n"));
@@ -131,6 +137,7 @@ TEST_F(NewCommand, RefusesANameThatCannotBeOrIsTaken) {
   expect_untouched("optimizer", "adamw", "'adamw' exists already, in optimizers/facts.cpp");
   expect_untouched("baseline", "registry", "has another meaning in baselines/baseline.h");
   expect_untouched("optimizer", "layout", "has another meaning in optimizers/optimizer.h");
+  expect_untouched("controller", "loss-bound", "has another meaning in optimizers/options.h");
   expect_untouched("baseline", "support", "baselines/support.h exists already");
   expect_untouched("controller", "sums", "optimizers/sums.h exists already");
 }
@@ -146,7 +153,7 @@ TEST_F(NewCommand, ChangesNothingWhereATableOrTemplateIsNotAsKnown) {
   expect_untouched("controller", "another", "constant_test.cpp: cannot open");
   replace("optimizers/facts.cpp", "Facts constant_facts()", "Facts steady_facts()");
   file("tests/optimizers/constant_test.cpp", "constant");
-  expect_untouched("controller", "another", "has no function constant_facts");
+  expect_untouched("controller", "another", "has no 'Facts constant_facts() {'");
 }
 
 // A folder stands where the last table's new text would be written, then where that table is.

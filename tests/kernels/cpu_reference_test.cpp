@@ -70,7 +70,7 @@ TEST(CpuReference, AdamStepsAreThoseOfTheOptimizer) {
         const auto before = copied(vectors);
         const auto numbers_used = adam_numbers(decoupled ? 0 : 0.01, decoupled ? 0.01 : 0);
         adam_step(numbers_used, vectors);
-        const optimizers::AdamRule rule{.weight_decay = 0.01, .decoupled = decoupled, .amsgrad = amsgrad};
+        const optimizers::AdamRule rule{{.weight_decay = 0.01, .amsgrad = amsgrad}, decoupled};
         optimizers::AdamMoments moments{before.first, before.second, before.largest};
         auto direction = torch::zeros({777}, type);
         optimizers::adam_direction(rule, 2, before.gradient, before.weights, moments, direction);

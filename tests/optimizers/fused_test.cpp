@@ -43,7 +43,7 @@ TEST_P(Fused, AdamEqualsThePlainRule) {
   for (const bool decoupled : {false, true}) {
     for (const bool amsgrad : {false, true}) {
       for (const double decay : {0.0, 0.1}) {
-        const AdamRule rule{.weight_decay = decay, .decoupled = decoupled, .amsgrad = amsgrad};
+        const AdamRule rule{{.weight_decay = decay, .amsgrad = amsgrad}, decoupled};
         std::mt19937_64 generator(1);
         const auto x = drawn(generator, GetParam());
         AdamMoments plain{torch::zeros_like(x), torch::zeros_like(x), torch::zeros_like(x)};
@@ -62,11 +62,11 @@ TEST_P(Fused, AdamEqualsThePlainRule) {
 }
 
 TEST_P(Fused, SgdEqualsThePlainRule) {
-  const SgdRule rules[] = {{},
-                           {.weight_decay = 0.1},
-                           {.momentum = 0.9},
-                           {.momentum = 0.9, .dampening = 0.3, .weight_decay = 0.1},
-                           {.momentum = 0.9, .weight_decay = 0.1, .nesterov = true}};
+  const SgdOptions rules[] = {{},
+                              {.weight_decay = 0.1},
+                              {.momentum = 0.9},
+                              {.momentum = 0.9, .dampening = 0.3, .weight_decay = 0.1},
+                              {.momentum = 0.9, .weight_decay = 0.1, .nesterov = true}};
   for (const auto& rule : rules) {
     std::mt19937_64 generator(2);
     const auto x = drawn(generator, GetParam());
@@ -84,7 +84,7 @@ TEST_P(Fused, SgdEqualsThePlainRule) {
 
 TEST_P(Fused, DpAdamWosmEqualsThePlainRule) {
   for (const double decay : {0.0, 0.1}) {
-    const WosmRule rule{.beta1 = 0.9, .weight_decay = decay, .denominator = 0.02};
+    const WosmRule rule{{.weight_decay = decay}, 0.02};
     std::mt19937_64 generator(3);
     const auto x = drawn(generator, GetParam());
     auto plain = torch::zeros_like(x), fused = torch::zeros_like(x);

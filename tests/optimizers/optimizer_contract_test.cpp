@@ -224,6 +224,24 @@ TEST(Registry, HasTheFactsOfEveryOptimizerInTheSameOrder) {
   EXPECT_EQ(names, registered_optimizers());
 }
 
+// Trials that were run without such an option do not say what it was, so its default never changes.
+TEST(Registry, DefaultsOfOptionsThatAreLeftOutStay) {
+  std::vector<std::string> defaults;
+  for (const auto* table : {&optimizer_facts(), &controller_facts()}) {
+    for (const auto& facts : *table) {
+      for (const auto& option : facts.options) {
+        if (option.stored_always) continue;
+        defaults.push_back(facts.name + " " + option.name + " " + canonical_json(option.default_value));
+      }
+    }
+  }
+  EXPECT_THAT(defaults,
+              ::testing::ElementsAre("sgd free_step false", "hyfreedp release \"separate\"",
+                                     "hyfreedp difference_share 0.1", "hyfreedp pairs 1",
+                                     "hyfreedp-plus release \"separate\"",
+                                     "hyfreedp-plus difference_share 0.1", "hyfreedp-plus start_weight 0.0"));
+}
+
 TEST(Registry, NamesTheNearestOptimizer) {
   const auto made = make_optimizer("adamv", {});
   ASSERT_FALSE(made);

@@ -38,7 +38,7 @@ TEST_F(ReferenceOptimizersFits, ThreePoints) {
       const std::pair<const char*, Acceptance> policies[] = {
           {"eta_raw", Acceptance::raw}, {"eta_clamp", Acceptance::clamp}, {"eta_gen", Acceptance::gen}};
       for (const auto& [key, policy] : policies) {
-        const double next = next_rate({.policy = policy}, decision, eta, fit.minimum(), 0);
+        const double next = next_rate({.acceptance = policy}, decision, eta, fit.minimum(), 0);
         EXPECT_TRUE(near(next, as_double(one.at(key)), 4 * kEps, std::isfinite(slack) ? slack : 0))
             << key << ": " << next;
       }

@@ -4,15 +4,11 @@
 
 #include <gtest/gtest.h>
 
-#include "optimizers/facts.h"
-
 namespace hyfreedp::optimizers {
 namespace {
 
 TEST(Sgd, TheFirstGradientIsNotDampened) {
-  const auto& table = find_optimizer("sgd").value()->options;
-  const auto options = resolve_options(table, {{"momentum", 0.9}, {"dampening", 0.25}}, "sgd").value();
-  auto sgd = make_sgd(options).value();
+  auto sgd = make_sgd({.momentum = 0.9, .dampening = 0.25}).value();
   const auto parameters = torch::zeros({3}, torch::kFloat64);
   sgd->begin(parameters, {}, {});
   auto direction = torch::empty_like(parameters);

@@ -33,6 +33,11 @@ struct Line {
   std::string file, mark, text;
 };
 
+// A part of a file, from `head` to `tail`, that is copied below itself.
+struct Block {
+  std::string file, head, tail;
+};
+
 // A kind of entry, and the entry that is its template.
 struct Kind {
   std::string name, room;
@@ -42,7 +47,7 @@ struct Kind {
   std::string source;               // as facts and headers name it
   std::string function;             // that the entry's header declares; @ stands for the words
   std::vector<Line> lines;          // @ stands for the words, # for the name, % for the type
-  std::string facts;                // file of the function @_facts; none: ""
+  std::vector<Block> blocks = {};   // of the template
 };
 
 const std::vector<Kind>& kinds() {
@@ -50,6 +55,10 @@ const std::vector<Kind>& kinds() {
     return std::vector<Line>{
         {"optimizers/registry.cpp", "// New " + what + " go above this line.", "{\"#\", make_@},"},
         {"optimizers/facts.cpp", "// New " + what + " go above this line.", "@_facts(),"}};
+  };
+  const auto blocks = [](const std::string& words, const std::string& type) {
+    return std::vector<Block>{{"optimizers/options.h", "\nstruct " + type + "Options {\n", "))\n"},
+                              {"optimizers/facts.cpp", "\nFacts " + words + "_facts() {\n", "\n}\n"}};
   };
   static const std::vector<Kind> all = {
       {"baseline",
@@ -62,13 +71,13 @@ const std::vector<Kind>& kinds() {
        "FixedRate",
        "plain DP training",
        "@",
-       {{"baselines/registry.cpp", "// New baselines go above this line.", "@(),"}},
-       ""},
+       {{"baselines/registry.cpp", "// New baselines go above this line.", "@(),"}}},
       {"optimizer", "optimizers", "template", "template_test", "signum", "Signum", "signum", "Signum",
        "Bernstein et al. 2018, arXiv:1802.04434, algorithm 2", "make_@", table("optimizers"),
-       "optimizers/facts.cpp"},
+       blocks("signum", "Signum")},
       {"controller", "optimizers", "constant", "constant_test", "constant", "constant", "constant",
-       "Constant", "one learning rate for all steps", "make_@", table("controllers"), "optimizers/facts.cpp"},
+       "Constant", "one learning rate for all steps", "make_@", table("controllers"),
+       blocks("constant", "Constant")},
       {"dataset",
        "datasets",
        "synthetic_regression",
@@ -79,8 +88,7 @@ const std::vector<Kind>& kinds() {
        "SyntheticRegression",
        "Mohapatra et al., arXiv:2111.04906, section 4.1",
        "@",
-       {{"datasets/registry.h", "// New datasets go above this line.", "%,"}},
-       ""}};
+       {{"datasets/registry.h", "// New datasets go above this line.", "%,"}}}};
   return all;
 }
 
@@ -121,6 +129,7 @@ std::string renamed(const std::string& text, const Kind& kind, const Name& name)
       {fmt::format("{}/{}.h", kind.room, kind.stem), fmt::format("{}/{}.h", kind.room, name.words)},
       {fmt::format("make_{}", kind.words), fmt::format("make_{}", name.words)},
       {fmt::format("{}_facts", kind.words), fmt::format("{}_facts", name.words)},
+      {fmt::format("{}Options", kind.type), fmt::format("{}Options", name.type)},
       {kind.entry, name.entry},
       {kind.words, name.words},
       {kind.type, name.type}};
@@ -182,8 +191,8 @@ Result<void> check_free(const std::string& checkout, const Kind& kind, const Nam
       return error(fmt::format("'{}' exists already, in {}; choose another name.", name.entry, path));
     }
   }
-  const std::regex declared(
-      fmt::format("\\b{}\\(|\\b(class|struct|using)\\s+{}\\b", filled(kind.function, name), name.type));
+  const std::regex declared(fmt::format("\\b{}\\(|\\b(class|struct|using)\\s+{}(Options)?\\b",
+                                        filled(kind.function, name), name.type));
   for (const auto& [path, text] : *sources) {
     if (path.ends_with(".h") && std::regex_search(text, declared)) {
       return error(fmt::format("'{}' has another meaning in {}; choose another name.", name.entry, path));
@@ -231,19 +240,30 @@ Result<void> add_include(Written& table, const Kind& kind, const Name& name) {
   return {};
 }
 
-// The template's @_facts function once more, renamed, below itself.
-Result<void> add_facts(Written& table, const Kind& kind, const Name& name) {
-  const auto head = fmt::format("\nFacts {}_facts() {{\n", kind.words);
-  const auto begin = table.content.find(head);
-  const auto end = begin == std::string::npos ? begin : table.content.find("\n}\n", begin);
-  if (end == std::string::npos) {
-    return error(
-        fmt::format("{} has no function {}_facts, which is the template's.", table.path, kind.words));
+// The template's block once more, renamed, below itself.
+Result<void> add_block(Written& table, const Block& block, const Kind& kind, const Name& name) {
+  const auto begin = table.content.find(block.head);
+  const auto tail = begin == std::string::npos ? begin : table.content.find(block.tail, begin);
+  if (tail == std::string::npos) {
+    return error(fmt::format("{} has no '{}', which is the template's.", table.path,
+                             block.head.substr(1, block.head.size() - 2)));
   }
-  const auto block = table.content.substr(begin, end + 3 - begin);
-  table.content.insert(end + 3, renamed(block, kind, name));
-  table.lines += static_cast<int>(std::count(block.begin(), block.end(), '\n'));
+  const auto end = tail + block.tail.size();
+  const auto copied = table.content.substr(begin, end - begin);
+  table.content.insert(end, renamed(copied, kind, name));
+  table.lines += static_cast<int>(std::count(copied.begin(), copied.end(), '\n'));
   return {};
+}
+
+// The files that have something of each entry.
+std::vector<std::string> tables_of(const Kind& kind) {
+  std::vector<std::string> paths;
+  for (const auto& block : kind.blocks) paths.push_back(block.file);
+  for (const auto& line : kind.lines) {
+    std::erase(paths, line.file);
+    paths.push_back(line.file);
+  }
+  return paths;
 }
 
 Result<Written> table_of(const std::string& checkout, const Kind& kind, const Name& name,
@@ -255,11 +275,14 @@ Result<Written> table_of(const std::string& checkout, const Kind& kind, const Na
     if (line.file != path) continue;
     if (auto added = add_above_mark(table, line, filled(line.text, name)); !added) return added.error();
   }
-  if (path == kind.facts) {
-    if (auto added = add_facts(table, kind, name); !added) return added.error();
-  } else if (auto added = add_include(table, kind, name); !added) {
-    return added.error();
+  bool has_block = false;
+  for (const auto& block : kind.blocks) {
+    if (block.file != path) continue;
+    has_block = true;
+    if (auto added = add_block(table, block, kind, name); !added) return added.error();
   }
+  if (has_block) return table;
+  if (auto added = add_include(table, kind, name); !added) return added.error();
   return table;
 }
 
@@ -376,8 +399,8 @@ Result<NewEntry> plan_entry(const std::string& checkout, const std::string& kind
     if (!file) return file.error();
     entry.files.push_back(std::move(*file));
   }
-  for (const auto& line : kind->lines) {
-    auto table = table_of(checkout, *kind, name, line.file);
+  for (const auto& path : tables_of(*kind)) {
+    auto table = table_of(checkout, *kind, name, path);
     if (!table) return table.error();
     entry.files.push_back(std::move(*table));
   }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "harness/base/text.h"
+#include "optimizers/options.h"
 
 namespace hyfreedp::runner {
 namespace {
@@ -25,7 +26,7 @@ Coordinates coordinates_of(const trial::TrialConfig& config) {
   Coordinates at{.setting = config.to_json()};
   for (const char* key : {"seed", "repetition", "noise_seed", "evaluation"}) at.setting.erase(key);
   if (config.controller.name == "constant") {
-    at.rate = double_or(config.controller.options, "lr", 0);
+    at.rate = read_options<optimizers::ConstantOptions>(config.controller.options).lr;
     at.setting.at("controller").at("options").as_object().erase("lr");
   }
   at.noise = config.privacy.gradient_noise;

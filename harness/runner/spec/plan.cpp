@@ -244,7 +244,8 @@ Result<void> check_own_settings(const Spec& spec) {
   for (const auto& panel : spec.content.panels) {
     for (const auto& row : panel.rows) {
       // The panel's free step and a row's average do not go together, whatever the method does.
-      if (row.training && bool_or(panel.train.optimizer.options, "free_step", false)) continue;
+      const auto& options = panel.train.optimizer.options;
+      if (row.training && hyfreedp::read_options<optimizers::EndOptions>(options).free_step) continue;
       for (const auto& [name, drop] : kOwn) {
         auto other = row;
         drop(other, panel);

@@ -2,6 +2,7 @@
 
 #include "harness/runner/spec/spec.h"
 #include "harness/trial/training_options.h"
+#include "optimizers/options.h"
 
 namespace hyfreedp::runner {
 
@@ -21,8 +22,10 @@ std::optional<trial::TrainingOptions> read_training(const Layers& train, Problem
 void check_average(const trial::TrainingOptions& training, const json::object& optimizer_options,
                    const Layers& train, Problems& problems) {
   if (training.average == trial::Average::none) return;
-  for (const char* own : {"average", "free_step"}) {
-    if (!bool_or(optimizer_options, own, false)) continue;
+  const auto end = hyfreedp::read_options<optimizers::EndOptions>(optimizer_options);
+  for (const auto& [own, is_on] :
+       {std::pair{"average", end.average}, std::pair{"free_step", end.free_step}}) {
+    if (!is_on) continue;
     problems.add(train.find("average")->wrong(
         fmt::format("and the optimizer's own '{}' exclude each other; keep one", own), ""));
   }
