@@ -207,7 +207,7 @@ const Baseline& reading_of(const Baseline& entry, const json::object& options) {
 
 Result<std::string> noise_accountant(const Baseline& method, const json::object& options,
                                      const std::string& asked) {
-  const auto own = string_or(options, "accountant", "auto");
+  const auto own = read_options<AccountantOption>(options).accountant;
   const auto wanted = own == "auto" ? asked : own;
   const auto& reading = reading_of(method, options);
   const auto why = reading.needs_rdp ? reading.needs_rdp(options) : "";

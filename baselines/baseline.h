@@ -210,6 +210,12 @@ struct Baseline {
 // The method for a cell with these resolved options; it lives as long as `entry`.
 const Baseline& reading_of(const Baseline& entry, const json::object& options);
 
+// The option of a method that brings its own accountant.
+struct AccountantOption {
+  std::string accountant = "auto";  // the panel's
+};
+BOOST_DESCRIBE_STRUCT(AccountantOption, (), (accountant))
+
 // The accountant that sets the noise of a row of `method` with these resolved options: the one of
 // the method's own option `accountant` (auto: none), else `asked`, the panel's (empty: none), else
 // PLD, or RDP where it alone can. An error where PLD is asked for and cannot.

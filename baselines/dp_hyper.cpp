@@ -6,8 +6,21 @@
 namespace hyfreedp::baselines {
 namespace {
 
+struct DpHyperOptions {
+  SelectionOptions selection{.mean_runs = 4};
+  std::vector<double> grid = wide_grid();
+  static constexpr std::array kInlined = {"selection"};
+};
+BOOST_DESCRIBE_STRUCT(DpHyperOptions, (), (selection, grid))
+
+std::vector<OptionSpec> options() {
+  auto table = selection_options(false);
+  table.push_back(grid_option("grid", "candidate learning rates"));
+  return options_of<DpHyperOptions>(std::move(table));
+}
+
 std::vector<trial::TrialConfig> candidates(const Cell& cell) {
-  return at_rates(cell, list_of(cell.options, "grid"));
+  return at_rates(cell, read_options<DpHyperOptions>(cell.options).grid);
 }
 
 }  // namespace
@@ -18,10 +31,9 @@ Baseline dp_hyper() {
                     .source = "Papernot and Steinke, ICLR 2022",
                     .summary = "Random search by private selection: the search is charged.",
                     .has_non_private_arm = false,
-                    .options = selection_options(4),
+                    .options = options(),
                     .next = {},
                     .conclude = {}};
-  baseline.options.push_back(grid_option("grid", wide_grid(), "candidate learning rates"));
   make_search(baseline, Tuning::selection, candidates);
   return baseline;
 }

@@ -9,10 +9,18 @@ namespace {
 
 using Configs = std::vector<trial::TrialConfig>;
 
-double training_epsilon(const Cell& cell) { return double_or(cell.options, "share", 0.85) * *cell.epsilon; }
+struct SimulatedOptions {
+  double share = 0.85;
+  std::vector<double> grid = wide_grid();
+};
+BOOST_DESCRIBE_STRUCT(SimulatedOptions, (), (share, grid))
+
+double training_epsilon(const Cell& cell) {
+  return read_options<SimulatedOptions>(cell.options).share * *cell.epsilon;
+}
 
 Result<Configs> grid_runs(const Cell& cell) {
-  return oracle_grid(cell, cell.epsilon, list_of(cell.options, "grid"));
+  return oracle_grid(cell, cell.epsilon, read_options<SimulatedOptions>(cell.options).grid);
 }
 
 // The narrow runs around the grid's best; empty while the grid is unfinished or when all of it
@@ -66,9 +74,9 @@ Baseline dp_hyper_simulated() {
           .label = Label::simulated,
           .has_non_private_arm = false,
           .needs_epsilon = "trains with a share of epsilon",
-          .options = {real_option("share", 0.85, 0.01, 1, "share of epsilon that training gets"),
-                      grid_option("grid", wide_grid(),
-                                  "learning rates of the oracle grid from which the optimum is taken")},
+          .options = options_of<SimulatedOptions>(
+              {ranged_option("share", 0.01, 1, "share of epsilon that training gets"),
+               grid_option("grid", "learning rates of the oracle grid from which the optimum is taken")}),
           .next = next,
           .conclude = conclude};
 }

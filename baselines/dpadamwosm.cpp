@@ -6,6 +6,13 @@
 namespace hyfreedp::baselines {
 namespace {
 
+// Beside the rule's own.
+struct MethodOptions {
+  double alpha = 1e-3;
+  double clipping_threshold = 1;
+};
+BOOST_DESCRIBE_STRUCT(MethodOptions, (), (alpha, clipping_threshold))
+
 const std::vector<OptionSpec>& rule_options() {
   return optimizers::find_optimizer("dpadamwosm").value()->options;
 }
@@ -13,11 +20,12 @@ const std::vector<OptionSpec>& rule_options() {
 Result<trial::TrialConfig> make(const Cell& cell) {
   // The rule needs one known noise scale sigma C / B, so its clipping is its own, whatever the
   // panel's is.
+  const auto options = read_options<MethodOptions>(cell.options);
   auto own = cell;
-  own.base.privacy = with_threshold(own.base.privacy, double_or(cell.options, "clipping_threshold", 1));
+  own.base.privacy = with_threshold(own.base.privacy, options.clipping_threshold);
   const auto noise = plain_noise(own, cell.epsilon);
   if (!noise) return noise.error();
-  auto config = at_rate(own, *noise, double_or(cell.options, "alpha", 1e-3));
+  auto config = at_rate(own, *noise, options.alpha);
   config.optimizer = optimizer("dpadamwosm", subset(cell.options, rule_options()));
   return config;
 }
@@ -30,8 +38,9 @@ Baseline dpadamwosm() {
                     .source = "Mohapatra et al., AAAI 2022",
                     .summary = "Adam without second moments at its default rate; nothing is tuned.",
                     .has_non_private_arm = false,
-                    .options = {real_option("alpha", 1e-3, 1e-12, 1e6, "learning rate"),
-                                real_option("clipping_threshold", 1, 1e-12, 1e6, "C of per-sample clipping")},
+                    .options = options_of<MethodOptions>(
+                        {ranged_option("alpha", 1e-12, 1e6, "learning rate"),
+                         ranged_option("clipping_threshold", 1e-12, 1e6, "C of per-sample clipping")}),
                     .next = {},
                     .conclude = {}};
   for (const auto& option : rule_options()) baseline.options.push_back(option);

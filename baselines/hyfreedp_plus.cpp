@@ -16,12 +16,9 @@ Baseline hyfreedp_plus() {
       .conclude = {}};
   run_probing_controller(
       baseline, "hyfreedp-plus", {"separate-batch", "folded"},
-      {.gamma = 1.05,
-       .ratio = 2.5,
-       .average_part = 0.1,
-       .footnote =
-           "Its defaults were chosen by test accuracy on Fashion-MNIST with other seeds, once, by the "
-           "authors of this program; no epsilon pays for that choice."});
+      {.gamma = 1.05, .probe_ratio = 2.5, .average_part = 0.1},
+      "Its defaults were chosen by test accuracy on Fashion-MNIST with other seeds, once, by the "
+      "authors of this program; no epsilon pays for that choice.");
   return baseline;
 }
 

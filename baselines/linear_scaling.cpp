@@ -10,8 +10,7 @@ namespace hyfreedp::baselines {
 namespace {
 
 using Configs = std::vector<trial::TrialConfig>;
-using linear_search::Place;
-using linear_search::Settings;
+using namespace linear_search;
 namespace rule = linear_rule;
 
 std::function<double()> draws_of(const Cell& cell, std::string what) {
@@ -25,12 +24,13 @@ trial::TrialConfig config_of(const Cell& cell, const Settings& settings, Place p
   const auto privacy = linear_search::plan_of(cell, settings, place, run.steps, mu);
   // r = eta T B C with eta on summed gradients: the trainer's mean gradient takes eta B, which is
   // eta' / C of r = eta' T.
-  const double rate = settings.whole_product ? run.eta / privacy.sensitivity() : run.eta;
+  const double rate =
+      settings.options.product == Product::eta_t_b_c ? run.eta / privacy.sensitivity() : run.eta;
   auto config = at_rate(cell, 0, rate);
   config.steps = run.steps;
   config.optimizer = optimizer("sgd", settings.sgd);
   config.privacy = privacy;
-  if (string_or(cell.options, "head", "panel") == "zero") {
+  if (settings.options.head == Head::zero) {
     config.model.options[config.model.name == "mlp" ? "last_layer" : "init"] = "zero";
   }
   return config;
@@ -44,35 +44,40 @@ struct Sweep {
 Sweep sweep(const Cell& cell, const Settings& settings, std::size_t stage, const rule::Range& range) {
   const auto name = linear_search::stage_name(settings, stage);
   const auto drawn = linear_search::searched_cell(cell);
+  const auto& options = settings.options;
+  const bool logarithmic = options.r_sampling == Sampling::log_uniform;
   Sweep result;
-  for (std::int64_t i = 0; i < settings.n; ++i) {
-    const double r = rule::sample(range, settings.logarithmic, draw(drawn, name + " r", i));
+  for (std::int64_t i = 0; i < settings.options.runs_per_sweep; ++i) {
+    const double r = rule::sample(range, logarithmic, draw(drawn, name + " r", i));
     const auto draws = draws_of(drawn, fmt::format("{} split {}", name, i));
-    result.runs.push_back(settings.draws_both ? rule::draw_both(settings.space, draws)
-                                              : rule::decompose(settings.space, r, draws));
+    result.runs.push_back(options.decompose == Split::uniform_both
+                              ? rule::draw_both(settings.space, draws)
+                              : rule::decompose(settings.space, r, draws));
     result.configs.push_back(
         config_of(cell, settings, {stage, i}, result.runs.back(), settings.budget.mu[stage]));
     auto& evaluation = result.configs.back().evaluation;
-    if (settings.unpriced) {
+    if (options.score == Pick::train_unpriced) {
       evaluation.oracle_train = true;
     } else {
-      evaluation.score = trial::ScoreRelease{settings.score_noise};
+      evaluation.score = trial::ScoreRelease{options.score_noise};
     }
   }
   return result;
 }
 
 rule::Range range_of(const Settings& settings, std::size_t stage, double best_before) {
-  if (stage == 0) return rule::first_range(settings.space, settings.narrowed);
-  if (stage == 1) return rule::second_range(settings.space, settings.narrowed, best_before);
-  return rule::third_range(settings.space, settings.narrowed, best_before);
+  const bool narrowed = settings.options.range == RangeOfR::narrowed;
+  if (stage == 0) return rule::first_range(settings.space, narrowed);
+  if (stage == 1) return rule::second_range(settings.space, narrowed, best_before);
+  return rule::third_range(settings.space, narrowed, best_before);
 }
 
 // r of the sweep's best-scored run; empty when a run is missing or none has a score.
 std::optional<double> best_r(const Settings& settings, const Sweep& sweep, Finished finished) {
   if (!unfinished(sweep.configs, finished).empty()) return std::nullopt;
+  const bool unpriced = settings.options.score == Pick::train_unpriced;
   const auto score =
-      settings.unpriced ? [](const FinishedTrial& trial) { return trial.oracle_train; } : released_score;
+      unpriced ? [](const FinishedTrial& trial) { return trial.oracle_train; } : released_score;
   const auto* best = best_of(sweep.configs, finished, score);
   if (best == nullptr) return std::nullopt;
   for (std::size_t i = 0; i < sweep.configs.size(); ++i) {
@@ -127,7 +132,8 @@ Progress progress(const Cell& cell, const Settings& settings, Finished finished)
     }
     points.push_back({settings.axis_of(stage), *best});
   }
-  const double r = rule::extrapolate(settings.fit, points, settings.final_axis());
+  const auto fit = settings.options.fit == FitOfR::quadratic ? rule::Fit::quadratic : rule::Fit::line;
+  const double r = rule::extrapolate(fit, points, settings.final_axis());
   const Place place{settings.epsilons.size(), 0};
   state.final_run = rule::decompose(settings.space, r, draws_of(cell, "final split"));
   state.configs.push_back(config_of(cell, settings, place, *state.final_run, settings.budget.mu_final));
@@ -162,7 +168,7 @@ void describe_clamp(const Progress& state, Conclusion& conclusion) {
 }
 
 void describe_product(const Settings& settings, const trial::TrialConfig& last, Conclusion& conclusion) {
-  if (!settings.whole_product) return;
+  if (settings.options.product != Product::eta_t_b_c) return;
   const auto& plan = last.privacy;
   conclusion.footnotes.push_back(
       fmt::format("The search is over r = eta T B C; a final run has B = {} and C = {}.",
@@ -170,7 +176,7 @@ void describe_product(const Settings& settings, const trial::TrialConfig& last, 
 }
 
 void describe_pick(const Settings& settings, Conclusion& conclusion) {
-  if (!settings.unpriced) return;
+  if (settings.options.score != Pick::train_unpriced) return;
   conclusion.label = Label::oracle;
   conclusion.flags.push_back("picked by un-noised training accuracy");
   conclusion.footnotes.push_back(
@@ -209,7 +215,7 @@ Baseline described() {
           .has_non_private_arm = false,
           .needs_epsilon = "divides epsilon among its sweeps and its last run",
           .releases_scores = [](const json::object& options) { return !linear_search::is_unpriced(options); },
-          .options = linear_search::options(),
+          .options = linear_search::option_table(),
           .next = next,
           .conclude = conclude};
 }

@@ -19,37 +19,22 @@ namespace rule = linear_rule;
 
 constexpr const char* kSweeps[] = {"first sweep", "second sweep", "third sweep"};
 
-// Options that came later are not stored where they have their default: the ids of earlier studies
-// stay what they were.
-OptionSpec later(OptionSpec option) {
-  option.stored_always = false;
-  return option;
-}
-
-std::vector<double> list_or_none(const json::object& options, const std::string& name) {
-  return options.contains(name) ? list_of(options, name) : std::vector<double>{};
-}
-
-std::string split_of(const Cell& cell) { return string_or(cell.options, "decompose", "uniform-t"); }
-bool is_sampled(const Cell& cell) { return string_or(cell.options, "batch", "full") == "sampled"; }
-std::int64_t sweeps_of(const Cell& cell) { return string_or(cell.options, "fit", "line") == "line" ? 2 : 3; }
-
 Failure contradiction(std::string message) { return {"invalid-options", std::move(message)}; }
 
 // What a run of each sweep costs.
-std::vector<double> sweep_epsilons_of(const Cell& cell) {
-  if (has_one_search(cell.options)) return list_of(cell.options, "sweep_epsilons");
-  std::vector<double> shares{double_or(cell.options, "share1", 0.1), double_or(cell.options, "share2", 0.2)};
-  if (sweeps_of(cell) == 3) shares.push_back(double_or(cell.options, "share3", 0.3));
+std::vector<double> sweep_epsilons_of(const Cell& cell, const Options& options) {
+  if (options.has_one_search()) return options.sweep_epsilons;
+  std::vector<double> shares{options.share1, options.share2};
+  if (options.sweeps() == 3) shares.push_back(options.share3);
   for (double& share : shares) share *= cell.epsilon.value_or(1);
   return shares;
 }
 
-std::optional<Failure> conflict_of_sweeps(const Cell& cell) {
-  const auto epsilons = sweep_epsilons_of(cell);
-  if (static_cast<std::int64_t>(epsilons.size()) != sweeps_of(cell)) {
+std::optional<Failure> conflict_of_sweeps(const Cell& cell, const Options& options) {
+  const auto epsilons = sweep_epsilons_of(cell, options);
+  if (epsilons.size() != options.sweeps()) {
     return contradiction(fmt::format("'sweep_epsilons' needs one epsilon for each of the {} sweeps, not {}.",
-                                     sweeps_of(cell), epsilons.size()));
+                                     options.sweeps(), epsilons.size()));
   }
   if (std::set<double>(epsilons.begin(), epsilons.end()).size() != epsilons.size()) {
     return contradiction(
@@ -68,44 +53,40 @@ void fill_grids(rule::Space& space) {
   for (auto steps = space.t_min; steps <= space.t_max; steps += 5) space.t_grid.push_back(steps);
 }
 
-rule::Space space_of(const Cell& cell) {
-  const auto& options = cell.options;
-  rule::Space space{.eta_min = double_or(options, "eta_min", 0.01),
-                    .eta_max = double_or(options, "eta_max", 3.2),
-                    .t_min = int_or(options, "t_min", 20),
-                    .t_max = int_or(options, "t_max", 100),
-                    .r_cap = double_or(options, "r_max", 64)};
-  space.tolerance = double_or(options, "tolerance", 0.05);
-  space.max_tries = int_or(options, "max_tries", 1000);
-  const auto split = split_of(cell);
-  if (split == "rejection") space.decompose = rule::Decompose::rejection;
-  if (split == "fixed-eta") {
+rule::Space space_of(const Options& options) {
+  rule::Space space{.eta_min = options.eta_min,
+                    .eta_max = options.eta_max,
+                    .t_min = options.t_min,
+                    .t_max = options.t_max,
+                    .r_cap = options.r_max,
+                    .tolerance = options.tolerance,
+                    .max_tries = options.max_tries};
+  if (options.decompose == Split::rejection) space.decompose = rule::Decompose::rejection;
+  if (options.decompose == Split::fixed_eta) {
     space.decompose = rule::Decompose::fixed_eta;
     space.eta_min = space.eta_max;
   }
-  if (split == "fixed-t") space.t_min = space.t_max;
+  if (options.decompose == Split::fixed_t) space.t_min = space.t_max;
   fill_grids(space);
   return space;
 }
 
-std::optional<Failure> conflict_of_product(const Cell& cell) {
-  const auto batch_sizes = list_or_none(cell.options, "batch_sizes");
-  const auto thresholds = list_or_none(cell.options, "thresholds");
-  const bool whole = string_or(cell.options, "product", "eta-t") == "eta-t-b-c";
+std::optional<Failure> conflict_of_product(const Cell& cell, const Options& options) {
+  const bool whole = options.product == Product::eta_t_b_c;
   const auto clipping = cell.base.privacy.clipping;
-  if (!whole && !(batch_sizes.empty() && thresholds.empty())) {
+  if (!whole && !(options.batch_sizes.empty() && options.thresholds.empty())) {
     return contradiction("'batch_sizes' and 'thresholds' are drawn with product: eta-t-b-c only.");
   }
-  if (!batch_sizes.empty() && !is_sampled(cell)) {
+  if (!options.batch_sizes.empty() && options.batch != Batch::sampled) {
     return contradiction("'batch_sizes' needs batch: sampled; a full batch has one size.");
   }
-  for (const double size : batch_sizes) {
+  for (const double size : options.batch_sizes) {
     if (size >= 1 && size <= static_cast<double>(cell.base.privacy.population)) continue;
     return contradiction(
         fmt::format("'batch_sizes' must lie between 1 and the training split's size {}; {} does not.",
                     cell.base.privacy.population, short_number(size)));
   }
-  if (!thresholds.empty() && clipping != trial::Clipping::abadi) {
+  if (!options.thresholds.empty() && clipping != trial::Clipping::abadi) {
     return contradiction("'thresholds' needs clipping: abadi, which has a threshold C to draw.");
   }
   if (whole && clipping == trial::Clipping::adaptive) {
@@ -144,13 +125,14 @@ double element(const std::vector<double>& list, double uniform) {
 
 // Without noise: nothing here depends on a result.
 trial::PrivacyPlan bare_plan(const Cell& cell, const Settings& settings, Place place) {
-  auto plan = settings.sampled ? cell.base.privacy : on_full_batches(cell.base.privacy);
+  const auto& options = settings.options;
+  auto plan = options.batch == Batch::sampled ? cell.base.privacy : on_full_batches(cell.base.privacy);
   const auto name = stage_name(settings, place.stage);
   const auto drawn = place.stage < settings.epsilons.size() ? searched_cell(cell) : cell;
-  if (const auto sizes = list_or_none(cell.options, "batch_sizes"); !sizes.empty()) {
+  if (const auto& sizes = options.batch_sizes; !sizes.empty()) {
     plan = at_batch_size(plan, element(sizes, draw(drawn, name + " batch size", place.index)));
   }
-  if (const auto thresholds = list_or_none(cell.options, "thresholds"); !thresholds.empty()) {
+  if (const auto& thresholds = options.thresholds; !thresholds.empty()) {
     plan.clipping_constant = element(thresholds, draw(drawn, name + " threshold", place.index));
   }
   return plan;
@@ -210,7 +192,7 @@ Result<void> fill_sampled(const Cell& cell, Settings& settings) {
   std::vector<std::vector<double>> rates;
   for (std::size_t stage = 0; stage <= settings.epsilons.size(); ++stage) {
     rates.emplace_back();
-    const auto runs = stage < settings.epsilons.size() ? settings.n : 1;
+    const auto runs = stage < settings.epsilons.size() ? settings.options.runs_per_sweep : 1;
     for (std::int64_t i = 0; i < runs; ++i) {
       rates.back().push_back(bare_plan(cell, settings, {stage, i}).sample_rate);
     }
@@ -243,8 +225,8 @@ Result<void> fill_sampled(const Cell& cell, Settings& settings) {
 }
 
 Result<void> fill_full(const Cell& cell, Settings& settings) {
-  const auto budget =
-      rule::split_total(*cell.epsilon, cell.delta, settings.n, settings.epsilons, cell.accountant);
+  const auto budget = rule::split_total(*cell.epsilon, cell.delta, settings.options.runs_per_sweep,
+                                        settings.epsilons, cell.accountant);
   if (!budget) return budget.error();
   settings.budget = *budget;
   auto mus = budget->mu;
@@ -258,7 +240,7 @@ Result<void> fill_full(const Cell& cell, Settings& settings) {
 }  // namespace
 
 Cell searched_cell(Cell cell) {
-  if (has_one_search(cell.options)) cell.epsilon.reset();
+  if (read_options<Options>(cell.options).has_one_search()) cell.epsilon.reset();
   return cell;
 }
 
@@ -267,61 +249,50 @@ std::string stage_name(const Settings& settings, std::size_t stage) {
 }
 
 std::optional<Failure> conflict(const Cell& cell) {
-  const auto space = space_of(cell);
-  if (space.eta_min > space.eta_max || space.t_min > space.t_max ||
-      space.r_min() > double_or(cell.options, "r_max", 64)) {
+  const auto options = read_options<Options>(cell.options);
+  const auto space = space_of(options);
+  if (space.eta_min > space.eta_max || space.t_min > space.t_max || space.r_min() > options.r_max) {
     return Failure{"empty-grid", "The search range of eta, T and r is empty: a minimum exceeds its maximum."};
   }
-  if (auto wrong = conflict_of_sweeps(cell)) return wrong;
-  if (is_sampled(cell) && split_of(cell) != "fixed-t") {
+  if (auto wrong = conflict_of_sweeps(cell, options)) return wrong;
+  if (options.batch == Batch::sampled && options.decompose != Split::fixed_t) {
     return contradiction(
         "batch: sampled needs decompose: fixed-t; no accountant prices sampled batches whose number follows "
         "from "
         "scores.");
   }
-  if (string_or(cell.options, "head", "panel") == "zero" && head_option(cell) == nullptr) {
+  if (options.head == Head::zero && head_option(cell) == nullptr) {
     return contradiction(
         fmt::format("head: zero is for models linear and mlp; {} has no such option.", cell.base.model.name));
   }
-  return conflict_of_product(cell);
+  return conflict_of_product(cell, options);
 }
 
-bool has_one_search(const json::object& options) { return !list_or_none(options, "sweep_epsilons").empty(); }
-
 bool is_unpriced(const json::object& options) {
-  return string_or(options, "score", "released") == "train-unpriced";
+  return read_options<Options>(options).score == Pick::train_unpriced;
 }
 
 Result<Settings> settings_of(const Cell& cell) {
-  const auto& options = cell.options;
-  Settings settings{.space = space_of(cell)};
-  settings.n = int_or(options, "runs_per_sweep", 3);
-  settings.narrowed = string_or(options, "range", "narrowed") == "narrowed";
-  settings.logarithmic = string_or(options, "r_sampling", "uniform") == "log-uniform";
-  settings.over_mu = string_or(options, "axis", "epsilon") == "mu";
-  settings.sampled = is_sampled(cell);
-  settings.unpriced = is_unpriced(options);
-  settings.draws_both = split_of(cell) == "uniform-both";
-  settings.whole_product = string_or(options, "product", "eta-t") == "eta-t-b-c";
-  if (string_or(options, "fit", "line") == "quadratic") settings.fit = rule::Fit::quadratic;
-  settings.sgd["momentum"] = double_or(options, "momentum", 0.9);
-  if (bool_or(options, "free_step", false)) settings.sgd["free_step"] = true;
-  if (auto checked = optimizers::check_sgd(read_options<optimizers::SgdOptions>(settings.sgd)); !checked)
-    return checked.error();
-  settings.score_noise = double_or(options, "score_noise", 30);
-  settings.epsilons = sweep_epsilons_of(cell);
-  auto filled = settings.sampled ? fill_sampled(cell, settings) : fill_full(cell, settings);
+  Settings settings{.options = read_options<Options>(cell.options)};
+  const auto& options = settings.options;
+  settings.space = space_of(options);
+  settings.sgd["momentum"] = options.momentum;
+  if (options.free_step) settings.sgd["free_step"] = true;
+  const auto sgd = read_options<optimizers::SgdOptions>(settings.sgd);
+  if (auto checked = optimizers::check_sgd(sgd); !checked) return checked.error();
+  settings.epsilons = sweep_epsilons_of(cell, options);
+  auto filled = options.batch == Batch::sampled ? fill_sampled(cell, settings) : fill_full(cell, settings);
   if (!filled) return filled.error();
-  if (settings.unpriced) return settings;
-  const auto scores = static_cast<std::int64_t>(settings.epsilons.size()) * settings.n;
-  if (auto checked = check_scores(cell, scores, settings.score_noise); !checked) return checked.error();
+  if (options.score == Pick::train_unpriced) return settings;
+  const auto scores = static_cast<std::int64_t>(settings.epsilons.size()) * options.runs_per_sweep;
+  if (auto checked = check_scores(cell, scores, options.score_noise); !checked) return checked.error();
   return settings;
 }
 
 trial::PrivacyPlan plan_of(const Cell& cell, const Settings& settings, Place place, std::int64_t steps,
                            double mu) {
   auto plan = bare_plan(cell, settings, place);
-  if (!settings.sampled) {
+  if (settings.options.batch == Batch::full) {
     plan.gradient_noise = full_batch_noise(cell, steps, mu).value();  // settings_of has asked
     return plan;
   }
@@ -330,51 +301,50 @@ trial::PrivacyPlan plan_of(const Cell& cell, const Settings& settings, Place pla
   return plan;
 }
 
-std::vector<OptionSpec> options() {
-  return {
-      integer_option("runs_per_sweep", 3, 1, 100, "n"),
-      real_option("share1", 0.1, 1e-6, 1, "epsilon of a first-sweep run, over the target"),
-      real_option("share2", 0.2, 1e-6, 1, "epsilon of a second-sweep run, over the target"),
-      later(
-          real_option("share3", 0.3, 1e-6, 1, "epsilon of a third-sweep run, with fit: line-3 or quadratic")),
-      later(
-          grid_option("sweep_epsilons", {},
+std::vector<OptionSpec> option_table() {
+  return options_of<Options>({
+      ranged_option("runs_per_sweep", 1, 100, "n"),
+      ranged_option("share1", 1e-6, 1, "epsilon of a first-sweep run, over the target"),
+      ranged_option("share2", 1e-6, 1, "epsilon of a second-sweep run, over the target"),
+      later_option(
+          ranged_option("share3", 1e-6, 1, "epsilon of a third-sweep run, with fit: line-3 or quadratic")),
+      later_option(
+          grid_option("sweep_epsilons",
                       "epsilon of a run of each sweep, in place of the shares: all epsilons of the row then "
                       "have one search, whose runs are trained once; each pays for it")),
-      later(choice_option("fit", {"line", "line-3", "quadratic"},
-                          "r by a line through two sweeps, by least squares over three, by a parabola")),
-      choice_option("range", {"narrowed", "full"}, "of r: as the authors' script, or all of it"),
-      choice_option("r_sampling", {"uniform", "log-uniform"}, "of r in its range"),
-      choice_option("axis", {"epsilon", "mu"}, "what the line of r is drawn over"),
-      choice_option("decompose", {"uniform-t", "rejection", "uniform-both", "fixed-t", "fixed-eta"},
-                    "r into learning rate and steps: T drawn; both drawn until r is near; both drawn in the "
-                    "sweeps, T in the final run; T = t_max; learning rate = eta_max"),
-      real_option("eta_min", 0.01, 1e-12, 1e6, "smallest learning rate"),
-      real_option("eta_max", 3.2, 1e-12, 1e6, "largest learning rate"),
-      integer_option("t_min", 20, 1, 1e9, "fewest steps"),
-      integer_option("t_max", 100, 1, 1e9, "most steps"),
-      real_option("r_max", 64, 1e-12, 1e12, "largest r; never above eta_max t_max"),
-      real_option("tolerance", 0.05, 1e-6, 1, "rejection: relative distance from r accepted"),
-      integer_option("max_tries", 1000, 1, 1e6, "rejection: draws before the nearest grid point"),
-      later(choice_option("batch", {"full", "sampled"}, "all samples each step, or the panel's batches")),
-      later(choice_option("product", {"eta-t", "eta-t-b-c"},
-                          "what r is; with B and C, the rate on summed gradients is r / (T B C), and "
-                          "eta_min and eta_max bound that rate times B C")),
-      later(
-          grid_option("batch_sizes", {}, "eta-t-b-c: B of each run is drawn from these; none: the panel's")),
-      later(grid_option("thresholds", {}, "eta-t-b-c: C of each run is drawn from these; none: the panel's")),
-      later(choice_option("head", {"panel", "zero"}, "initial weights of the last layer")),
-      later(
-          choice_option("score", {"released", "train-unpriced"},
-                        "a sweep's pick: by noised validation accuracy, or as printed by un-noised training "
-                        "accuracy, which is not priced (the row is an oracle)")),
-      real_option("momentum", 0.9, 0, 0.9999, "of SGD"),
-      later({.name = "free_step",
-             .type = OptionType::boolean,
-             .default_value = false,
-             .help = "each run takes one more step along the momentum after its last, without noise"}),
-      real_option("score_noise", 30, 1e-6, 1e9, "of each validation score",
-                  "sd in counts of correct examples")};
+      later_option(
+          plain_option("fit", "r by a line through two sweeps, by least squares over three, by a parabola")),
+      plain_option("range", "of r: as the authors' script, or all of it"),
+      plain_option("r_sampling", "of r in its range"),
+      plain_option("axis", "what the line of r is drawn over"),
+      plain_option("decompose",
+                   "r into learning rate and steps: T drawn; both drawn until r is near; both drawn in the "
+                   "sweeps, T in the final run; T = t_max; learning rate = eta_max"),
+      ranged_option("eta_min", 1e-12, 1e6, "smallest learning rate"),
+      ranged_option("eta_max", 1e-12, 1e6, "largest learning rate"),
+      ranged_option("t_min", 1, 1e9, "fewest steps"),
+      ranged_option("t_max", 1, 1e9, "most steps"),
+      ranged_option("r_max", 1e-12, 1e12, "largest r; never above eta_max t_max"),
+      ranged_option("tolerance", 1e-6, 1, "rejection: relative distance from r accepted"),
+      ranged_option("max_tries", 1, 1e6, "rejection: draws before the nearest grid point"),
+      later_option(plain_option("batch", "all samples each step, or the panel's batches")),
+      later_option(plain_option("product",
+                                "what r is; with B and C, the rate on summed gradients is r / (T B C), and "
+                                "eta_min and eta_max bound that rate times B C")),
+      later_option(
+          grid_option("batch_sizes", "eta-t-b-c: B of each run is drawn from these; none: the panel's")),
+      later_option(
+          grid_option("thresholds", "eta-t-b-c: C of each run is drawn from these; none: the panel's")),
+      later_option(plain_option("head", "initial weights of the last layer")),
+      later_option(
+          plain_option("score",
+                       "a sweep's pick: by noised validation accuracy, or as printed by un-noised training "
+                       "accuracy, which is not priced (the row is an oracle)")),
+      ranged_option("momentum", 0, 0.9999, "of SGD"),
+      later_option(plain_option(
+          "free_step", "each run takes one more step along the momentum after its last, without noise")),
+      ranged_option("score_noise", 1e-6, 1e9, "of each validation score", "sd in counts of correct examples"),
+  });
 }
 
 }  // namespace hyfreedp::baselines::linear_search

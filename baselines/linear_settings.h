@@ -17,26 +17,73 @@
 
 namespace hyfreedp::baselines::linear_search {
 
+// What a run's gradients are computed on.
+enum class Batch { full, sampled };
+BOOST_DESCRIBE_ENUM(Batch, full, sampled)
+// How r follows from the sweeps' best runs: `line` has two sweeps, the others have three.
+enum class FitOfR { line, line_3, quadratic };
+BOOST_DESCRIBE_ENUM(FitOfR, line, line_3, quadratic)
+enum class RangeOfR { narrowed, full };
+BOOST_DESCRIBE_ENUM(RangeOfR, narrowed, full)
+enum class Sampling { uniform, log_uniform };
+BOOST_DESCRIBE_ENUM(Sampling, uniform, log_uniform)
+enum class Axis { epsilon, mu };
+BOOST_DESCRIBE_ENUM(Axis, epsilon, mu)
+// How r becomes a learning rate and a number of steps.
+enum class Split { uniform_t, rejection, uniform_both, fixed_t, fixed_eta };
+BOOST_DESCRIBE_ENUM(Split, uniform_t, rejection, uniform_both, fixed_t, fixed_eta)
+enum class Product { eta_t, eta_t_b_c };
+BOOST_DESCRIBE_ENUM(Product, eta_t, eta_t_b_c)
+enum class Head { panel, zero };
+BOOST_DESCRIBE_ENUM(Head, panel, zero)
+enum class Pick { released, train_unpriced };
+BOOST_DESCRIBE_ENUM(Pick, released, train_unpriced)
+
+struct Options {
+  std::int64_t runs_per_sweep = 3;
+  double share1 = 0.1, share2 = 0.2, share3 = 0.3;  // epsilon of a sweep's run over the row's
+  std::vector<double> sweep_epsilons;               // in place of the shares; empty: the shares
+  FitOfR fit = FitOfR::line;
+  RangeOfR range = RangeOfR::narrowed;
+  Sampling r_sampling = Sampling::uniform;
+  Axis axis = Axis::epsilon;
+  Split decompose = Split::uniform_t;
+  double eta_min = 0.01, eta_max = 3.2;
+  std::int64_t t_min = 20, t_max = 100;  // steps
+  double r_max = 64;
+  double tolerance = 0.05;  // relative
+  std::int64_t max_tries = 1000;
+  Batch batch = Batch::full;
+  Product product = Product::eta_t;
+  std::vector<double> batch_sizes, thresholds;  // empty: the panel's
+  Head head = Head::panel;
+  Pick score = Pick::released;
+  double momentum = 0.9;
+  bool free_step = false;
+  double score_noise = 30;  // standard deviation in counts of correct examples
+
+  // Whether all epsilons of the row have one search.
+  bool has_one_search() const { return !sweep_epsilons.empty(); }
+  std::size_t sweeps() const { return fit == FitOfR::line ? 2 : 3; }
+};
+BOOST_DESCRIBE_STRUCT(Options, (),
+                      (runs_per_sweep, share1, share2, share3, sweep_epsilons, fit, range, r_sampling, axis,
+                       decompose, eta_min, eta_max, t_min, t_max, r_max, tolerance, max_tries, batch, product,
+                       batch_sizes, thresholds, head, score, momentum, free_step, score_noise))
+
 struct Settings {
+  Options options;
   linear_rule::Space space;
   std::vector<double> epsilons;  // of a run of each sweep
-  std::int64_t n = 3;
-  bool narrowed = true;
-  bool logarithmic = false;
-  bool over_mu = false;
-  bool sampled = false;
-  bool unpriced = false;       // is_unpriced
-  bool draws_both = false;     // a sweep draws eta and T, not r
-  bool whole_product = false;  // r = eta T B C
-  linear_rule::Fit fit = linear_rule::Fit::line;
-  json::object sgd;  // its options
-  double score_noise = 30;
-  linear_rule::Budget budget;  // sampled: the mu that costs what a run costs
+  json::object sgd;              // its options
+  linear_rule::Budget budget;    // sampled: the mu that costs what a run costs
   // Sampled: sigma of each run of each stage, the final one last.
   std::vector<std::vector<double>> noise;
 
-  double axis_of(std::size_t sweep) const { return over_mu ? budget.mu[sweep] : epsilons[sweep]; }
-  double final_axis() const { return over_mu ? budget.mu_final : budget.epsilon_final; }
+  double axis_of(std::size_t sweep) const {
+    return options.axis == Axis::mu ? budget.mu[sweep] : epsilons[sweep];
+  }
+  double final_axis() const { return options.axis == Axis::mu ? budget.mu_final : budget.epsilon_final; }
 };
 
 // The place of one run in the search. Sweeps count from 0; the final run has stage
@@ -47,8 +94,6 @@ struct Place {
 };
 std::string stage_name(const Settings& settings, std::size_t stage);  // "first sweep", ..., "final"
 
-// Whether all epsilons of the row have one search (`sweep_epsilons`).
-bool has_one_search(const json::object& options);
 // The cell that a sweep's draws are for: without an epsilon where all have one search.
 Cell searched_cell(Cell cell);
 // Whether the pick is by un-noised training accuracy.
@@ -63,6 +108,6 @@ Result<Settings> settings_of(const Cell& cell);
 trial::PrivacyPlan plan_of(const Cell& cell, const Settings& settings, Place place, std::int64_t steps,
                            double mu);
 
-std::vector<OptionSpec> options();
+std::vector<OptionSpec> option_table();
 
 }  // namespace hyfreedp::baselines::linear_search

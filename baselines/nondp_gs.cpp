@@ -9,13 +9,25 @@ namespace {
 
 using Configs = std::vector<trial::TrialConfig>;
 
+enum class Schedule { none, cosine, linear };
+BOOST_DESCRIBE_ENUM(Schedule, none, cosine, linear)
+
+struct GridSearchOptions {
+  std::vector<double> grid = paper_grid();
+  Schedule schedule = Schedule::none;
+  std::int64_t warmup = 0;  // steps
+  std::vector<double> thresholds;
+  std::vector<std::int64_t> lengths;
+};
+BOOST_DESCRIBE_STRUCT(GridSearchOptions, (), (grid, schedule, warmup, thresholds, lengths))
+
 // Each config with each of `values`; as they are where there are none.
-template <class Set>
-Configs crossed(Configs configs, const std::vector<double>& values, const Set& set) {
+template <class T, class Set>
+Configs crossed(Configs configs, const std::vector<T>& values, const Set& set) {
   if (values.empty()) return configs;
   Configs all;
   for (const auto& config : configs) {
-    for (const double value : values) {
+    for (const T value : values) {
       all.push_back(config);
       set(all.back(), value);
     }
@@ -24,35 +36,27 @@ Configs crossed(Configs configs, const std::vector<double>& values, const Set& s
 }
 
 // The rates as the largest of a schedule; as they are where there is none.
-Configs scheduled(const Cell& cell, Configs configs) {
-  const auto decay = string_or(cell.options, "schedule", "none");
-  const auto warmup = int_or(cell.options, "warmup", 0);
-  if (decay == "none" && warmup == 0) return configs;
+Configs scheduled(const GridSearchOptions& options, Configs configs) {
+  const bool decays = options.schedule != Schedule::none;
+  if (!decays && options.warmup == 0) return configs;
   for (auto& config : configs) {
     config.controller = controller("schedule", {{"lr", config.controller.options.at("lr")},
-                                                {"warmup", warmup},
-                                                {"decay", decay == "none" ? "constant" : decay}});
+                                                {"warmup", options.warmup},
+                                                {"decay", decays ? name_of(options.schedule) : "constant"}});
   }
   return configs;
 }
 
 Configs candidates(const Cell& cell) {
-  auto configs = scheduled(cell, at_rates(cell, list_of(cell.options, "grid")));
-  configs = crossed(std::move(configs), list_of(cell.options, "lengths"),
-                    [](auto& config, double steps) { config.steps = static_cast<std::int64_t>(steps); });
+  const auto options = read_options<GridSearchOptions>(cell.options);
+  auto configs = scheduled(options, at_rates(cell, options.grid));
+  configs = crossed(std::move(configs), options.lengths,
+                    [](auto& config, std::int64_t steps) { config.steps = steps; });
   // Nothing is clipped without privacy, but in the clip-only arm.
   if (cell.base.privacy.clipping == trial::Clipping::none) return configs;
-  return crossed(std::move(configs), list_of(cell.options, "thresholds"), [](auto& config, double threshold) {
+  return crossed(std::move(configs), options.thresholds, [](auto& config, double threshold) {
     config.privacy = with_threshold(config.privacy, threshold);
   });
-}
-
-OptionSpec lengths_option() {
-  auto option = grid_option("lengths", {}, "numbers of steps tried; none: the panel's");
-  option.type = OptionType::integer_list;
-  option.min = 1;
-  option.max = 1e9;
-  return option;
 }
 
 }  // namespace
@@ -63,19 +67,18 @@ Result<Configs> oracle_grid(const Cell& cell, std::optional<double> epsilon,
 }
 
 Baseline nondp_gs() {
-  Baseline baseline{
-      .name = "nondp-gs",
-      .title = "NonDP-GS",
-      .source = "Liu and Bu, ICLR 2025, section 5",
-      .summary = "Grid search on un-noised validation accuracy; the search is not charged.",
-      .options = {grid_option("grid", paper_grid(), "learning rates tried"),
-                  choice_option("schedule", {"none", "cosine", "linear"},
-                                "decay of each rate over the run, to 0 at its end"),
-                  integer_option("warmup", 0, 0, 1e9, "steps of linear warm-up before the decay"),
-                  grid_option("thresholds", {}, "clipping thresholds C tried; none: the panel's clipping"),
-                  lengths_option()},
-      .next = {},
-      .conclude = {}};
+  Baseline baseline{.name = "nondp-gs",
+                    .title = "NonDP-GS",
+                    .source = "Liu and Bu, ICLR 2025, section 5",
+                    .summary = "Grid search on un-noised validation accuracy; the search is not charged.",
+                    .options = options_of<GridSearchOptions>(
+                        {grid_option("grid", "learning rates tried"),
+                         plain_option("schedule", "decay of each rate over the run, to 0 at its end"),
+                         ranged_option("warmup", 0, 1e9, "steps of linear warm-up before the decay"),
+                         grid_option("thresholds", "clipping thresholds C tried; none: the panel's clipping"),
+                         ranged_option("lengths", 1, 1e9, "numbers of steps tried; none: the panel's")}),
+                    .next = {},
+                    .conclude = {}};
   make_search(baseline, Tuning::oracle, candidates);
   return baseline;
 }

@@ -20,30 +20,29 @@ struct KeyOf<mechanism::ProbeSplitRequest> {
 
 namespace {
 
-bool as_published(const json::object& options) {
-  return string_or(options, "accounting", "").starts_with("paper");
-}
+bool as_published(const ProbingOptions& options) { return options.accounting.starts_with("paper"); }
 
 // Laplace noise on the losses of all records: no accountant here folds several Laplace releases of
 // a sampled batch.
-bool has_laplace_losses(const Cell& cell) { return string_or(cell.options, "accounting", "") == "laplace"; }
+bool has_laplace_losses(const ProbingOptions& options) { return options.accounting == "laplace"; }
 
-double probe_rate(const Cell& cell, bool separate) {
-  if (has_laplace_losses(cell)) return 1;
+double probe_rate(const Cell& cell, const ProbingOptions& options, bool separate) {
+  if (has_laplace_losses(options)) return 1;
   const double gradient = cell.base.privacy.sample_rate;
   if (!separate) return gradient;
-  const double given = double_or(cell.options, "probe_sample_rate", 0);
-  return given > 0 ? given : std::min(1.0, double_or(cell.options, "probe_ratio", 1) * gradient);
+  const double given = options.probe_sample_rate;
+  return given > 0 ? given : std::min(1.0, options.probe_ratio * gradient);
 }
 
 // `plan`: the cell's with its probe.
-Result<mechanism::ProbeSplit> split(const Cell& cell, const trial::PrivacyPlan& plan, double epsilon) {
-  const auto mode = mechanism::probe_accounting_from(
-      has_laplace_losses(cell) ? "separate-batch" : string_or(cell.options, "accounting", ""));
+Result<mechanism::ProbeSplit> split(const Cell& cell, const ProbingOptions& options,
+                                    const trial::PrivacyPlan& plan, double epsilon) {
+  const auto mode =
+      mechanism::probe_accounting_from(has_laplace_losses(options) ? "separate-batch" : options.accounting);
   if (!mode) return mode.error();
   const mechanism::ProbeSplitRequest request{.plan = same_price(plan),
                                              .steps = cell.base.steps,
-                                             .gamma = double_or(cell.options, "gamma", 1.01),
+                                             .gamma = options.gamma,
                                              .epsilon = epsilon,
                                              .delta = cell.delta,
                                              .mode = *mode,
@@ -54,9 +53,9 @@ Result<mechanism::ProbeSplit> split(const Cell& cell, const trial::PrivacyPlan& 
 // Decay of the method's exponential average of the weights, over a public part of the steps; none
 // where the cell or its optimizer has an average of its own, or where the optimizer takes a step
 // more after the last, of which the average would have nothing.
-std::optional<double> average_decay(const Cell& cell) {
+std::optional<double> average_decay(const Cell& cell, const ProbingOptions& options) {
   const auto& base = cell.base;
-  const double steps = double_or(cell.options, "average_part", 0) * static_cast<double>(base.steps);
+  const double steps = options.average_part * static_cast<double>(base.steps);
   const auto end = read_options<optimizers::EndOptions>(base.optimizer.options);
   const bool has_own = base.training.average != trial::Average::none || end.average || end.free_step;
   if (!(steps > 1) || has_own) return std::nullopt;
@@ -68,80 +67,91 @@ Result<trial::TrialConfig> probing_trial(const Cell& cell, const std::string& co
   const auto& table = optimizers::find_controller(controller_name).value()->options;
   config.controller = controller(controller_name, subset(cell.options, table));
   const auto probe = read_options<optimizers::ProbeOptions>(cell.options);
-  const auto pricing = string_or(cell.options, "accounting", "");
-  const bool separate = pricing == "separate-batch" || has_laplace_losses(cell);
-  const double rate = probe_rate(cell, separate);
+  const auto options = read_options<ProbingOptions>(cell.options);
+  const bool separate = options.accounting == "separate-batch" || has_laplace_losses(options);
+  const double rate = probe_rate(cell, options, separate);
   auto& privacy = config.privacy;
   privacy.probe = trial::ProbePlan{
       .separate_batch = separate,
       .sample_rate = rate,
       .batch_size = separate ? rate * static_cast<double>(privacy.population) : privacy.batch_size,
       .noise = 0,
-      .distribution = has_laplace_losses(cell) ? accounting::Noise::laplace : accounting::Noise::gaussian,
+      .distribution = has_laplace_losses(options) ? accounting::Noise::laplace : accounting::Noise::gaussian,
       .points = static_cast<int>(1 + 2 * probe.pairs),
       .interval = probe.interval};
-  if (const auto decay = average_decay(cell)) {
+  if (const auto decay = average_decay(cell, options)) {
     config.training.average = trial::Average::ema;
     config.training.average_decay = *decay;
   }
   if (!cell.epsilon) return config;
-  const auto budget = split(cell, privacy, *cell.epsilon);
+  const auto budget = split(cell, options, privacy, *cell.epsilon);
   if (!budget) return budget.error();
   privacy.gradient_noise = budget->sigma_g;
   privacy.probe->noise = budget->sigma_l;
-  privacy.accounting = pricing;
+  privacy.accounting = options.accounting;
   return config;
 }
 
 void describe(const Cell& cell, Conclusion& conclusion) {
-  if (average_decay(cell)) {
+  const auto options = read_options<ProbingOptions>(cell.options);
+  if (average_decay(cell, options)) {
     conclusion.footnotes.push_back("Part of the method: evaluated at an exponential average of its weights.");
   }
-  if (!cell.epsilon || !as_published(cell.options)) return;
+  if (!cell.epsilon || !as_published(options)) return;
   conclusion.claimed_epsilon = cell.epsilon;
-  const auto pricing = string_or(cell.options, "accounting", "");
-  conclusion.flags.push_back(pricing == "paper" ? kUnderstated
-                                                : "paper appendix accounting: a 2 delta statement");
+  conclusion.flags.push_back(
+      options.accounting == "paper" ? kUnderstated : "paper appendix accounting: a 2 delta statement");
   conclusion.footnotes.push_back(
       "Noise as the paper sets it: probes and gradients of one batch are priced as if each had its own "
       "batch. The "
       "claimed epsilon is the target; the one printed is derived from the executed events.");
 }
 
+std::vector<OptionSpec> probing_options(const std::vector<std::string>& pricing,
+                                        const ProbingOptions& defaults) {
+  const bool has_ratio = defaults.probe_ratio != 1;
+  std::vector<OptionSpec> table = {
+      {.name = "accounting",
+       .help = "how probes and gradients share the budget; see private_probe.h",
+       .choices = pricing},
+      {.name = "accountant",
+       .help = "that sets the noise, in place of the panel's; auto: the panel's",
+       .choices = {"auto", "pld", "rdp"}},
+      ranged_option("gamma", 1.0001, 100, "sigma_g over the noise without probes"),
+      ranged_option("probe_sample_rate", 0, 1,
+                    has_ratio ? "of a separate probe batch; 0: probe_ratio times the gradient's"
+                              : "of a separate probe batch; 0: that of the gradient")};
+  if (has_ratio) {
+    table.push_back(
+        ranged_option("probe_ratio", 0.01, 1000, "a separate probe batch over the gradient's batch"));
+  }
+  if (defaults.average_part > 0) {
+    table.push_back(ranged_option("average_part", 0, 1,
+                                  "evaluated at an exponential average of the weights over this part "
+                                  "of the steps; 0: at the weights"));
+  }
+  return options_of(std::move(table), defaults);
+}
+
 }  // namespace
 
 void run_probing_controller(Baseline& baseline, const std::string& controller_name,
-                            const std::vector<std::string>& pricing, const ProbeDefaults& defaults) {
-  baseline.options = {
-      choice_option("accounting", pricing, "how probes and gradients share the budget; see private_probe.h"),
-      choice_option("accountant", {"auto", "pld", "rdp"},
-                    "that sets the noise, in place of the panel's; auto: the panel's"),
-      real_option("gamma", defaults.gamma, 1.0001, 100, "sigma_g over the noise without probes"),
-      real_option("probe_sample_rate", 0, 0, 1,
-                  defaults.ratio == 1 ? "of a separate probe batch; 0: that of the gradient"
-                                      : "of a separate probe batch; 0: probe_ratio times the gradient's")};
-  if (defaults.ratio != 1) {
-    baseline.options.push_back(real_option("probe_ratio", defaults.ratio, 0.01, 1000,
-                                           "a separate probe batch over the gradient's batch"));
-  }
-  if (defaults.average_part > 0) {
-    baseline.options.push_back(
-        real_option("average_part", defaults.average_part, 0, 1,
-                    "evaluated at an exponential average of the weights over this part "
-                    "of the steps; 0: at the weights"));
-  }
+                            const std::vector<std::string>& pricing, ProbingOptions defaults,
+                            const std::string& footnote) {
+  defaults.accounting = pricing.front();
+  baseline.options = probing_options(pricing, defaults);
   for (const auto& option : optimizers::find_controller(controller_name).value()->options) {
     baseline.options.push_back(option);
   }
   baseline.needs_epsilon = "divides epsilon between gradients and losses";
-  baseline.needs_rdp = [](const json::object& options) -> std::string {
+  baseline.needs_rdp = [](const json::object& resolved) -> std::string {
+    const auto options = read_options<ProbingOptions>(resolved);
     if (!as_published(options)) return "";
-    return fmt::format("'accounting: {}' is the division as published, by RDP",
-                       string_or(options, "accounting", ""));
+    return fmt::format("'accounting: {}' is the division as published, by RDP", options.accounting);
   };
   make_single_run(
       baseline, [controller_name](const Cell& cell) { return probing_trial(cell, controller_name); },
-      [footnote = defaults.footnote](const Cell& cell, Conclusion& conclusion) {
+      [footnote](const Cell& cell, Conclusion& conclusion) {
         if (!footnote.empty()) conclusion.footnotes.push_back(footnote);
         describe(cell, conclusion);
       });

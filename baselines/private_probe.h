@@ -21,16 +21,24 @@
 
 namespace hyfreedp::baselines {
 
-struct ProbeDefaults {
+// Beside the controller's own.
+struct ProbingOptions {
+  std::string accounting;  // one of the names above
+  AccountantOption noise;
   double gamma = 1.01;
-  double ratio = 1;           // a separate probe batch over the gradient's; 1: no such option
-  double average_part = 0;    // of the steps, over which weights are averaged; 0: no such option
-  std::string footnote = {};  // of every row
+  double probe_sample_rate = 0;  // of a separate probe batch; 0: probe_ratio times the gradient's
+  double probe_ratio = 1;        // 1 as a method's default: the method has no such option
+  double average_part = 0;       // of the steps, over which weights are averaged; likewise 0
+  static constexpr std::array kInlined = {"noise"};
 };
+BOOST_DESCRIBE_STRUCT(ProbingOptions, (),
+                      (accounting, noise, gamma, probe_sample_rate, probe_ratio, average_part))
 
 // Sets the baseline's options (the controller's own, and how the budget is divided), next and
-// conclude. `pricing` lists the choices of `accounting`; the first is the default.
+// conclude. `pricing` lists the choices of `accounting`; the first is the default. `footnote`, if
+// any, stands under every row.
 void run_probing_controller(Baseline& baseline, const std::string& controller_name,
-                            const std::vector<std::string>& pricing, const ProbeDefaults& defaults = {});
+                            const std::vector<std::string>& pricing, ProbingOptions defaults = {},
+                            const std::string& footnote = "");
 
 }  // namespace hyfreedp::baselines

@@ -110,25 +110,24 @@ double parameter_of(const SelectionRule& rule) {
 }  // namespace
 
 OptionSpec score_noise_option() {
-  return real_option("score_noise", 30, 1e-6, 1e9, "of each validation score",
-                     "sd in counts of correct examples");
+  return ranged_option("score_noise", 1e-6, 1e9, "of each validation score",
+                       "sd in counts of correct examples");
 }
 
-std::vector<OptionSpec> selection_options(double mean_runs) {
-  const bool may_follow = mean_runs == 0;
-  return {choice_option("runs", {"geometric", "logarithmic", "poisson", "liu-talwar"},
-                        "distribution of their number; liu-talwar: geometric, priced by theorem 3.4"),
-          real_option(
-              "mean_runs", mean_runs, may_follow ? 0 : 1.001, 1e4,
+std::vector<OptionSpec> selection_options(bool may_follow) {
+  return {plain_option("runs", "distribution of their number; liu-talwar: geometric, priced by theorem 3.4"),
+          ranged_option(
+              "mean_runs", may_follow ? 0 : 1.001, 1e4,
               may_follow ? "mean number of runs; up to 1: the number of candidates" : "mean number of runs"),
           score_noise_option()};
 }
 
 SelectionRule selection_rule_of(const Cell& cell, std::size_t candidates) {
-  const double mean = double_or(cell.options, "mean_runs", 4);
-  return {.distribution = run_count_from(string_or(cell.options, "runs", "geometric")).value(),
-          .mean = mean > 1 ? mean : std::max(static_cast<double>(candidates), 1.001),
-          .score_noise = double_or(cell.options, "score_noise", 30)};
+  const auto options = read_options<SelectionOptions>(cell.options);
+  return {
+      .distribution = options.runs,
+      .mean = options.mean_runs > 1 ? options.mean_runs : std::max(static_cast<double>(candidates), 1.001),
+      .score_noise = options.score.score_noise};
 }
 
 Result<accounting::Selection> selection_cost(const Cell& cell, const SelectionRule& rule,

@@ -20,16 +20,31 @@
 
 namespace hyfreedp::baselines {
 
-struct SelectionRule {
-  RunCount distribution = RunCount::geometric;
-  double mean = 4;
+// Of each validation score.
+struct ScoreOptions {
   double score_noise = 30;  // standard deviation in counts of correct examples
 };
+BOOST_DESCRIBE_STRUCT(ScoreOptions, (), (score_noise))
 
-// The options `runs`, `mean_runs` and `score_noise`. `mean_runs` 0 means that the default is the
-// number of candidates.
-std::vector<OptionSpec> selection_options(double mean_runs);
+struct SelectionOptions {
+  RunCount runs = RunCount::geometric;
+  double mean_runs = 0;  // up to 1: the number of candidates
+  ScoreOptions score;
+  static constexpr std::array kInlined = {"score"};
+};
+BOOST_DESCRIBE_STRUCT(SelectionOptions, (), (runs, mean_runs, score))
+
 OptionSpec score_noise_option();
+// What a table of options_of says of a method's SelectionOptions. `may_follow`: whether the mean
+// number of runs may be the number of candidates.
+std::vector<OptionSpec> selection_options(bool may_follow);
+
+struct SelectionRule {
+  RunCount distribution = {};
+  double mean = 0;
+  double score_noise = 0;
+};
+// From the cell's SelectionOptions.
 SelectionRule selection_rule_of(const Cell& cell, std::size_t candidates);
 
 // The next functions take `candidates`, configs without gradient noise: the selection as an event

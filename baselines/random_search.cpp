@@ -4,7 +4,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <optional>
-#include <string>
+#include <utility>
 
 #include "baselines/private_selection.h"
 #include "baselines/search.h"
@@ -12,6 +12,24 @@
 
 namespace hyfreedp::baselines {
 namespace {
+
+enum class Sampling { log_uniform, uniform };
+BOOST_DESCRIBE_ENUM(Sampling, log_uniform, uniform)
+
+struct RandomSearchOptions {
+  std::int64_t runs = 1;
+  Sampling sampling = Sampling::log_uniform;
+  double rate_min = 5e-5;
+  double rate_max = 5e-2;
+  std::int64_t t_min = 1;
+  std::int64_t t_max = 0;  // 0: the panel's number of steps
+  double threshold_min = 0.1;
+  double threshold_max = 0;  // 0: the panel's clipping
+  ScoreOptions score;
+  static constexpr std::array kInlined = {"score"};
+};
+BOOST_DESCRIBE_STRUCT(RandomSearchOptions, (),
+                      (runs, sampling, rate_min, rate_max, t_min, t_max, threshold_min, threshold_max, score))
 
 struct Interval {
   double low = 0;
@@ -23,14 +41,13 @@ struct Interval {
   }
 };
 
-Interval interval_of(const Cell& cell, const std::string& name) {
-  return {double_or(cell.options, name + "_min", 0), double_or(cell.options, name + "_max", 0)};
-}
-
 // Names the two options of a range that holds nothing.
-std::optional<Failure> empty_range(const Cell& cell) {
-  for (const char* name : {"rate", "threshold", "t"}) {
-    const auto interval = interval_of(cell, name);
+std::optional<Failure> empty_range(const RandomSearchOptions& options) {
+  const std::pair<const char*, Interval> intervals[] = {
+      {"rate", {options.rate_min, options.rate_max}},
+      {"threshold", {options.threshold_min, options.threshold_max}},
+      {"t", {static_cast<double>(options.t_min), static_cast<double>(options.t_max)}}};
+  for (const auto& [name, interval] : intervals) {
     if (!interval.is_empty()) continue;
     return Failure{
         "empty-grid",
@@ -40,22 +57,21 @@ std::optional<Failure> empty_range(const Cell& cell) {
   return std::nullopt;
 }
 
+std::int64_t drawn_steps(const RandomSearchOptions& options, double uniform) {
+  const auto more = options.t_max - options.t_min;
+  return options.t_min + std::min(static_cast<std::int64_t>(uniform * static_cast<double>(more + 1)), more);
+}
+
 std::vector<trial::TrialConfig> draws(const Cell& cell) {
-  const auto rates = interval_of(cell, "rate");
-  const auto thresholds = interval_of(cell, "threshold");
-  const auto t_min = int_or(cell.options, "t_min", 1);
-  const auto t_max = int_or(cell.options, "t_max", 0);
-  if (empty_range(cell)) return {};
-  const bool logarithmic = string_or(cell.options, "sampling", "") == "log-uniform";
+  const auto options = read_options<RandomSearchOptions>(cell.options);
+  if (empty_range(options)) return {};
+  const Interval rates{options.rate_min, options.rate_max};
+  const Interval thresholds{options.threshold_min, options.threshold_max};
+  const bool logarithmic = options.sampling == Sampling::log_uniform;
   std::vector<trial::TrialConfig> configs;
-  for (std::int64_t run = 0; run < int_or(cell.options, "runs", 1); ++run) {
+  for (std::int64_t run = 0; run < options.runs; ++run) {
     auto config = at_rate(cell, 0, rates.at(draw(cell, "rate", run), logarithmic));
-    if (t_max > 0) {
-      const double uniform = draw(cell, "steps", run);
-      config.steps =
-          t_min + std::min(static_cast<std::int64_t>(uniform * static_cast<double>(t_max - t_min + 1)),
-                           t_max - t_min);
-    }
+    if (options.t_max > 0) config.steps = drawn_steps(options, draw(cell, "steps", run));
     if (thresholds.is_drawn()) {
       config.privacy = with_threshold(config.privacy, thresholds.at(draw(cell, "threshold", run), true));
     }
@@ -74,27 +90,28 @@ Baseline random_search() {
       .summary = "Learning rates drawn at random; one run with the whole budget, or several, all charged.",
       .has_non_private_arm = false,
       .needs_epsilon = "may draw the number of steps, which decides what a noise multiplier costs",
-      .options = {integer_option("runs", 1, 1, 1e4, "number of draws; each is one run, and all are charged"),
-                  choice_option("sampling", {"log-uniform", "uniform"},
-                                "distribution of the learning rate in its range"),
-                  real_option("rate_min", 5e-5, 1e-12, 1e6, "smallest learning rate"),
-                  real_option("rate_max", 5e-2, 1e-12, 1e6, "largest learning rate"),
-                  integer_option("t_min", 1, 1, 1e9, "smallest number of steps, if it is drawn"),
-                  integer_option("t_max", 0, 0, 1e9,
-                                 "largest number of steps; 0: the panel's number, not drawn"),
-                  real_option("threshold_min", 0.1, 1e-12, 1e6,
-                              "smallest clipping threshold, if it is drawn"),
-                  real_option("threshold_max", 0, 0, 1e6,
-                              "largest clipping threshold; 0: the panel's clipping, not drawn"),
-                  score_noise_option()},
+      .options = options_of<RandomSearchOptions>(
+          {ranged_option("runs", 1, 1e4, "number of draws; each is one run, and all are charged"),
+           plain_option("sampling", "distribution of the learning rate in its range"),
+           ranged_option("rate_min", 1e-12, 1e6, "smallest learning rate"),
+           ranged_option("rate_max", 1e-12, 1e6, "largest learning rate"),
+           ranged_option("t_min", 1, 1e9, "smallest number of steps, if it is drawn"),
+           ranged_option("t_max", 0, 1e9, "largest number of steps; 0: the panel's number, not drawn"),
+           ranged_option("threshold_min", 1e-12, 1e6, "smallest clipping threshold, if it is drawn"),
+           ranged_option("threshold_max", 0, 1e6,
+                         "largest clipping threshold; 0: the panel's clipping, not drawn"),
+           score_noise_option()}),
       .next = {},
       .conclude = {}};
   make_search(baseline, Tuning::composed, draws);
-  baseline.releases_scores = [](const json::object& options) { return int_or(options, "runs", 1) > 1; };
+  baseline.releases_scores = [](const json::object& options) {
+    return read_options<RandomSearchOptions>(options).runs > 1;
+  };
   baseline.conclude = [search = baseline.conclude](const Cell& cell,
                                                    Finished finished) -> Result<Conclusion> {
     auto conclusion = search(cell, finished);
-    if (auto empty = empty_range(cell); conclusion && empty) conclusion->failure = std::move(empty);
+    if (auto empty = empty_range(read_options<RandomSearchOptions>(cell.options)); conclusion && empty)
+      conclusion->failure = std::move(empty);
     return conclusion;
   };
   return baseline;

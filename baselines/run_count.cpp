@@ -27,15 +27,6 @@ std::int64_t smallest_beyond(double uniform, std::int64_t first, double term, st
 
 }  // namespace
 
-Result<RunCount> run_count_from(const std::string& name) {
-  if (name == "geometric") return RunCount::geometric;
-  if (name == "logarithmic") return RunCount::logarithmic;
-  if (name == "poisson") return RunCount::poisson;
-  if (name == "liu-talwar") return RunCount::liu_talwar;
-  return error("unknown distribution of the number of runs '" + name +
-               "'; geometric, logarithmic, poisson or liu-talwar.");
-}
-
 double geometric_parameter(double mean) { return 1 / mean; }
 
 double logarithmic_parameter(double mean) {

@@ -22,7 +22,7 @@
 namespace hyfreedp::baselines {
 
 enum class RunCount { geometric, logarithmic, poisson, liu_talwar };
-Result<RunCount> run_count_from(const std::string& name);
+BOOST_DESCRIBE_ENUM(RunCount, geometric, logarithmic, poisson, liu_talwar)
 
 // The g that gives the mean number of runs `mean` > 1.
 double geometric_parameter(double mean);

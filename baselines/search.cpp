@@ -11,8 +11,21 @@ namespace {
 
 using Configs = std::vector<trial::TrialConfig>;
 
-constexpr std::pair<Tuning, const char*> kTunings[] = {
-    {Tuning::selection, "selection"}, {Tuning::composed, "composed"}, {Tuning::oracle, "oracle"}};
+struct TuningOptions {
+  Tuning tuning = Tuning::selection;
+  SelectionOptions selection;
+  static constexpr std::array kInlined = {"selection"};
+};
+BOOST_DESCRIBE_STRUCT(TuningOptions, (), (tuning, selection))
+
+std::vector<OptionSpec> tuning_options(Tuning default_tuning) {
+  auto table = selection_options(true);
+  table.insert(table.begin(),
+               plain_option("tuning",
+                            "private selection; all candidates run and charged; or an uncharged oracle, and "
+                            "labelled so"));
+  return options_of<TuningOptions>(std::move(table), {.tuning = default_tuning});
+}
 
 Conclusion conclude_composed(const Configs& runs, Finished finished) {
   const auto score = [&](const FinishedTrial& trial) {
@@ -72,7 +85,7 @@ Result<Configs> composed_runs(const Cell& cell, Configs candidates) {
                    "candidates of one composition are sampled at one rate");
     steps += config.steps;
   }
-  const double score_noise = double_or(cell.options, "score_noise", 30);
+  const double score_noise = read_options<ScoreOptions>(cell.options).score_noise;
   const bool is_scored = runs > 1;
   for (auto& config : candidates) {
     const auto noise = noise_for(cell, config.privacy, steps, cell.epsilon, runs);
@@ -128,23 +141,15 @@ void make_search(Baseline& baseline, Tuning tuning, const Candidates& candidates
 }
 
 void offer_tunings(Baseline& baseline, Tuning default_tuning, const Candidates& candidates) {
-  auto choice = choice_option(
-      "tuning", {"selection", "composed", "oracle"},
-      "private selection; all candidates run and charged; or an uncharged oracle, and labelled so");
-  auto readings = std::make_shared<std::map<std::string, Baseline>>();
-  for (const auto& [tuning, name] : kTunings) {
-    if (tuning == default_tuning) choice.default_value = json::value(name);
-  }
-  baseline.options.push_back(std::move(choice));
-  for (auto& option : selection_options(0)) baseline.options.push_back(std::move(option));
+  for (auto& option : tuning_options(default_tuning)) baseline.options.push_back(std::move(option));
   baseline.has_non_private_arm = false;
-  for (const auto& [tuning, name] : kTunings) {
-    auto& reading = readings->emplace(name, baseline).first->second;
-    make_search(reading, tuning, candidates);
+  auto readings = std::make_shared<std::map<Tuning, Baseline>>();
+  for (const auto tuning : {Tuning::selection, Tuning::composed, Tuning::oracle}) {
+    make_search(readings->emplace(tuning, baseline).first->second, tuning, candidates);
   }
   make_search(baseline, default_tuning, candidates);
   baseline.reading = [readings](const json::object& options) -> const Baseline& {
-    return readings->at(string_or(options, "tuning", ""));
+    return readings->at(read_options<TuningOptions>(options).tuning);
   };
 }
 

@@ -18,14 +18,15 @@
 namespace hyfreedp::baselines {
 
 enum class Tuning { selection, composed, oracle };
+BOOST_DESCRIBE_ENUM(Tuning, selection, composed, oracle)
 
 // The candidates of a cell, without gradient noise: a pure function that returns nothing if there
 // is nothing to choose from.
 using Candidates = std::function<std::vector<trial::TrialConfig>(const Cell&)>;
 
 // Sets the baseline's label, confidentiality, next and conclude for one way of choosing. Of the
-// cell's options, selection reads `runs`, `mean_runs` and `score_noise`, and composed reads
-// `score_noise`.
+// cell's options, selection reads the SelectionOptions and composed the ScoreOptions
+// (private_selection.h).
 void make_search(Baseline& baseline, Tuning tuning, const Candidates& candidates);
 
 // The same with an option `tuning`, whose default is `default_tuning`, and with the options that

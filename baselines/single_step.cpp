@@ -5,13 +5,19 @@
 namespace hyfreedp::baselines {
 namespace {
 
+struct SingleStepOptions {
+  std::vector<double> rates = {1};
+  std::string optimizer = "sgd";
+};
+BOOST_DESCRIBE_STRUCT(SingleStepOptions, (), (rates, optimizer))
+
 std::vector<trial::TrialConfig> candidates(const Cell& cell) {
-  const auto name = string_or(cell.options, "optimizer", "sgd");
+  const auto options = read_options<SingleStepOptions>(cell.options);
   std::vector<trial::TrialConfig> configs;
-  for (const double rate : list_of(cell.options, "rates")) {
+  for (const double rate : options.rates) {
     auto config = at_rate(cell, 0, rate);
     config.steps = 1;
-    config.optimizer = optimizer(name, {});
+    config.optimizer = optimizer(options.optimizer, {});
     config.privacy = on_full_batches(config.privacy);
     if (auto* init = config.model.options.if_contains("init")) *init = "zero";
     configs.push_back(std::move(config));
@@ -27,8 +33,9 @@ Baseline single_step() {
       .title = "Single step",
       .source = "Mehta et al. 2022, arXiv:2205.02973",
       .summary = "One full-batch step from a zero last layer at a public rate; nothing is tuned.",
-      .options = {grid_option("rates", {1}, "learning rates to try; a single one needs no tuning"),
-                  choice_option("optimizer", {"sgd", "adam"}, "optimizer that makes the step")},
+      .options = options_of<SingleStepOptions>(
+          {grid_option("rates", "learning rates to try; a single one needs no tuning"),
+           {.name = "optimizer", .help = "optimizer that makes the step", .choices = {"sgd", "adam"}}}),
       .next = {},
       .conclude = {}};
   offer_tunings(baseline, Tuning::composed, candidates);

@@ -12,14 +12,23 @@ namespace {
 
 using Configs = std::vector<trial::TrialConfig>;
 
+struct SubsetOptions {
+  double share = 0.1;
+  std::vector<double> grid = wide_grid();
+  ScoreOptions score;
+  static constexpr std::array kInlined = {"score"};
+};
+BOOST_DESCRIBE_STRUCT(SubsetOptions, (), (share, grid, score))
+
 constexpr const char* kEmptyPart =
     "A part of the data has no record; choose a 'share' that leaves some in both.";
 
 // The cell's run on a part; nothing where the part is empty.
 std::optional<trial::TrialConfig> on_part(const Cell& cell, const char* name, double rate) {
   auto config = at_rate(cell, 0, rate);
-  const random::Part part{
-      .name = name, .rate = double_or(cell.options, "share", 0.1), .key = fmt::format("seed {}", cell.seed)};
+  const random::Part part{.name = name,
+                          .rate = read_options<SubsetOptions>(cell.options).share,
+                          .key = fmt::format("seed {}", cell.seed)};
   auto& plan = config.privacy;
   const auto records = static_cast<std::int64_t>(random::part_indices(part, plan.population).size());
   if (records == 0) return std::nullopt;
@@ -48,12 +57,13 @@ struct Progress {
 Result<Progress> progress(const Cell& cell, Finished finished) {
   Progress state;
   Configs candidates;
-  for (const double rate : list_of(cell.options, "grid")) {
+  const auto grid = read_options<SubsetOptions>(cell.options).grid;
+  for (const double rate : grid) {
     auto config = on_part(cell, random::kTuningPart, rate);
     if (config) candidates.push_back(std::move(*config));
   }
   auto final_run = on_part(cell, random::kRestPart, 0);
-  if (list_of(cell.options, "grid").empty()) {
+  if (grid.empty()) {
     state.failure = Failure{"empty-grid", kEmptyGrid};
   } else if (candidates.empty() || !final_run) {
     state.failure = Failure{"empty-part", kEmptyPart};
@@ -118,8 +128,9 @@ Baseline subset_tuning() {
       .has_non_private_arm = false,
       .needs_epsilon = "gives its search and its last run the whole of epsilon each",
       .releases_scores = [](const json::object&) { return true; },
-      .options = {real_option("share", 0.1, 1e-3, 0.999, "of the training data that is for tuning only"),
-                  grid_option("grid", wide_grid(), "candidate learning rates"), score_noise_option()},
+      .options = options_of<SubsetOptions>(
+          {ranged_option("share", 1e-3, 0.999, "of the training data that is for tuning only"),
+           grid_option("grid", "candidate learning rates"), score_noise_option()}),
       .next = next,
       .conclude = conclude};
 }

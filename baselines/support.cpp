@@ -19,12 +19,6 @@ trial::Named resolved(const optimizers::Facts& facts, const json::object& given)
   return {facts.name, resolve_options(facts.options, given, facts.name).value()};
 }
 
-json::array to_array(const std::vector<double>& values) {
-  json::array array;
-  for (const double value : values) array.emplace_back(value);
-  return array;
-}
-
 // How many releases `plan` makes before step 0.
 std::int64_t releases_before(const trial::PrivacyPlan& plan) {
   const auto list = mechanism::releases(plan);
@@ -62,21 +56,8 @@ Result<double> plain_gaussian(const double& rate, const std::int64_t& steps, con
 
 }  // namespace
 
-OptionSpec grid_option(std::string name, const std::vector<double>& default_value, std::string help) {
-  return {.name = std::move(name),
-          .type = OptionType::real_list,
-          .default_value = to_array(default_value),
-          .help = std::move(help),
-          .min = 1e-12,
-          .max = 1e6};
-}
-
-std::vector<double> list_of(const json::object& options, const std::string& name) {
-  std::vector<double> values;
-  const auto* list = options.if_contains(name);
-  if (list == nullptr) return values;
-  for (const auto& value : list->as_array()) values.push_back(to_double(value, name).value());
-  return values;
+OptionSpec grid_option(std::string name, std::string help) {
+  return ranged_option(std::move(name), 1e-12, 1e6, std::move(help));
 }
 
 std::vector<OptionSpec> with_default(std::vector<OptionSpec> table, const std::string& name,

@@ -8,16 +8,16 @@
 #include <vector>
 
 #include "baselines/baseline.h"
+#include "harness/base/describe.h"
 #include "harness/base/option_lines.h"
 
 namespace hyfreedp::baselines {
 
 using Finished = std::span<const FinishedTrial>;
 
-// Learning rates; may be empty, which makes the cell fail with "empty-grid".
-OptionSpec grid_option(std::string name, const std::vector<double>& default_value, std::string help);
-// The option's list; empty if the option is left out.
-std::vector<double> list_of(const json::object& options, const std::string& name);
+// A member that is a list of learning rates or the like; may be empty, which makes the cell fail
+// with "empty-grid".
+OptionSpec grid_option(std::string name, std::string help);
 // `table` with another default for one option.
 std::vector<OptionSpec> with_default(std::vector<OptionSpec> table, const std::string& name,
                                      json::value value);

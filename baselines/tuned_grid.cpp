@@ -11,9 +11,23 @@ namespace {
 
 using Configs = std::vector<trial::TrialConfig>;
 
-const std::vector<double>& mohapatra_thresholds() {
-  static const std::vector<double> grid = {0.1, 0.2, 0.5, 1};
-  return grid;
+struct GridOptions {
+  std::vector<double> rates, momenta;  // empty: none to tune
+  std::vector<double> thresholds = {0.1, 0.2, 0.5, 1};
+  std::int64_t candidates = 0;  // 0: all
+};
+BOOST_DESCRIBE_STRUCT(GridOptions, (), (rates, momenta, thresholds, candidates))
+
+std::vector<OptionSpec> grid_options(const TunedGrid& grid) {
+  std::vector<OptionSpec> table;
+  if (!grid.rates.empty()) table.push_back(grid_option("rates", "learning rates"));
+  if (!grid.momenta.empty()) {
+    table.push_back(ranged_option("momenta", 1e-12, 1 - 1e-12, "decays of the momentum buffer"));
+  }
+  table.push_back(grid_option("thresholds", "clipping thresholds C of per-sample clipping"));
+  table.push_back(ranged_option("candidates", 0, 1e6,
+                                "number of candidates drawn from the grid without replacement; 0: all"));
+  return options_of<GridOptions>(std::move(table), {.rates = grid.rates, .momenta = grid.momenta});
 }
 
 std::vector<OptionSpec> own_options(const TunedGrid& grid) {
@@ -24,8 +38,8 @@ std::vector<OptionSpec> own_options(const TunedGrid& grid) {
 }
 
 // A list of one value where there is none to tune.
-std::vector<double> values_of(const Cell& cell, const std::string& name, bool is_tuned, double untuned) {
-  return is_tuned ? list_of(cell.options, name) : std::vector<double>{untuned};
+std::vector<double> values_of(const std::vector<double>& tuned, bool is_tuned, double untuned) {
+  return is_tuned ? tuned : std::vector<double>{untuned};
 }
 
 // `count` of them, without replacement, in the order drawn; all where there are no more.
@@ -41,12 +55,13 @@ Configs drawn(const Cell& cell, Configs all, std::int64_t count) {
 }
 
 Configs candidates_of(const Cell& cell, const TunedGrid& grid) {
+  const auto options = read_options<GridOptions>(cell.options);
   auto own = subset(cell.options, own_options(grid));
   Configs all;
-  for (const double rate : values_of(cell, "rates", !grid.rates.empty(), 1)) {
-    for (const double momentum : values_of(cell, "momenta", !grid.momenta.empty(), 0)) {
+  for (const double rate : values_of(options.rates, !grid.rates.empty(), 1)) {
+    for (const double momentum : values_of(options.momenta, !grid.momenta.empty(), 0)) {
       if (!grid.momenta.empty()) own["momentum"] = momentum;
-      for (const double threshold : list_of(cell.options, "thresholds")) {
+      for (const double threshold : options.thresholds) {
         auto config = at_rate(cell, 0, rate);
         config.optimizer = optimizer(grid.optimizer, own);
         config.privacy = with_threshold(config.privacy, threshold);
@@ -54,7 +69,7 @@ Configs candidates_of(const Cell& cell, const TunedGrid& grid) {
       }
     }
   }
-  return drawn(cell, std::move(all), int_or(cell.options, "candidates", 0));
+  return drawn(cell, std::move(all), options.candidates);
 }
 
 }  // namespace
@@ -66,16 +81,7 @@ const std::vector<double>& mohapatra_rates() {
 
 void make_tuned_grid(Baseline& baseline, const TunedGrid& grid) {
   baseline.source = "Mohapatra et al., AAAI 2022, sections 3 to 5";
-  if (!grid.rates.empty()) baseline.options.push_back(grid_option("rates", grid.rates, "learning rates"));
-  if (!grid.momenta.empty()) {
-    auto momenta = grid_option("momenta", grid.momenta, "decays of the momentum buffer");
-    momenta.max = 1 - 1e-12;
-    baseline.options.push_back(std::move(momenta));
-  }
-  baseline.options.push_back(
-      grid_option("thresholds", mohapatra_thresholds(), "clipping thresholds C of per-sample clipping"));
-  baseline.options.push_back(integer_option(
-      "candidates", 0, 0, 1e6, "number of candidates drawn from the grid without replacement; 0: all"));
+  baseline.options = grid_options(grid);
   for (auto& option : own_options(grid)) baseline.options.push_back(std::move(option));
   offer_tunings(baseline, grid.tuning, [grid](const Cell& cell) { return candidates_of(cell, grid); });
 }

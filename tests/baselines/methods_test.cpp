@@ -252,7 +252,7 @@ TEST(PrivateSelection, PoissonMayDrawNothing) {
 TEST(PrivateSelection, CandidatesThatCostDifferentlyAreABrokenInvariant) {
   const auto in = cell("dp-hyper", 3);
   const auto costs = [&](const trial::TrialConfig& other) {
-    return selection_cost(in, {}, {in.base, other}).has_value();
+    return selection_cost(in, selection_rule_of(in, 2), {in.base, other}).has_value();
   };
   auto same = in.base;
   same.privacy.clipping_constant *= 2;

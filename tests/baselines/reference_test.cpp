@@ -193,7 +193,7 @@ TEST(ReferenceBaselinesLinearScaling, Cases) {
 std::int64_t counted(const std::string& name, double uniform) {
   const auto cut = name.rfind('_');
   const double parameter = std::stod(name.substr(cut + 1));
-  return run_count(run_count_from(name.substr(0, cut)).value(), parameter, uniform);
+  return run_count(enum_from<RunCount>(name.substr(0, cut), name).value(), parameter, uniform);
 }
 
 std::optional<RunCount> distribution_of(const std::string& name) {

@@ -64,10 +64,11 @@ TEST_F(NewCommand, BaselineIsItsTemplateUnderAnotherName) {
   EXPECT_THAT(text("baselines/my_method.h"), HasSubstr("\nBaseline my_method();\n"));
   const auto source = text("baselines/my_method.cpp");
   EXPECT_THAT(source, HasSubstr("#include \"baselines/my_method.h\"\n"));
-  EXPECT_THAT(source,
-              HasSubstr(".name = \"my-method\",\n      .title = \"my method\",\n      .source = \"a copy of "
-                        "fixed-rate\","));
-  EXPECT_THAT(source, HasSubstr("real_option(\"lr\""));
+  EXPECT_THAT(source, HasSubstr(".name = \"my-method\",\n"));
+  EXPECT_THAT(source, HasSubstr(".title = \"my method\",\n"));
+  EXPECT_THAT(source, HasSubstr(".source = \"a copy of fixed-rate\",\n"));
+  EXPECT_THAT(source, HasSubstr("struct MyMethodOptions {\n  double lr = 1e-3;\n};\n"));
+  EXPECT_THAT(source, HasSubstr("read_options<MyMethodOptions>(cell.options).lr"));
   const auto test = text("tests/baselines/my_method_test.cpp");
   EXPECT_THAT(test, HasSubstr("TEST(MyMethod, "));
   EXPECT_THAT(test, HasSubstr("find_baseline(\"my-method\")"));
