@@ -6,14 +6,6 @@
 
 #include "harness/base/text.h"
 #include "harness/base/version.h"
-#include "harness/cli/check/audit_command.h"
-#include "harness/cli/check/commands.h"
-#include "harness/cli/create/new_command.h"
-#include "harness/cli/data/commands.h"
-#include "harness/cli/epsilon/commands.h"
-#include "harness/cli/run/commands.h"
-#include "harness/cli/show/commands.h"
-#include "harness/cli/upkeep/commands.h"
 
 namespace hyfreedp::cli {
 namespace {
@@ -33,65 +25,17 @@ void print_overview(std::ostream& out) {
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> all = {
-      {"run", "trains what a spec asks for, then writes table, plots and report",
-       "hyfreedp run experiments/quick.yaml", run_command},
-      {"status", "what an output folder holds, and what is missing", "hyfreedp status --out out",
-       status_command},
-      {"cancel", "ends studies that are not over, also while a run works on them",
-       "hyfreedp cancel quick --only row=dp-hyper,epsilon=1", cancel_command},
-      {"retry", "opens studies again that were cancelled or lost",
-       "hyfreedp retry quick --only row=dp-hyper,epsilon=1", retry_command},
-      {"note", "writes a line about studies", "hyfreedp note quick 'before the new grid' --only row=prodigy",
-       note_command},
-      {"tag", "gives tags to studies, or takes them away", "hyfreedp tag quick --add good --only row=prodigy",
-       tag_command},
-      {"watch", "from another terminal: how a run stands, its curves and epsilon so far",
-       "hyfreedp watch --out out", watch_command},
-      {"table", "prints a finished or running spec's table again", "hyfreedp table quick", table_command},
-      {"plot", "draws its plots again", "hyfreedp plot quick", plot_command},
-      {"report", "writes its HTML report again", "hyfreedp report quick", report_command},
-      {"diff", "how two specs differ, and what of it is trained again", "hyfreedp diff quick.yaml",
-       diff_command},
-      {"trace", "the runs, configs, events and epsilons behind a cell of a table",
-       "hyfreedp trace quick nondp-gs 3", trace_command},
-      {"export-cell", "a cell as one small file that can be checked by itself",
-       "hyfreedp export-cell quick prodigy 3 --output cell.json", export_cell_command},
-      {"verify", "derives a cell's mean and epsilon from its file alone", "hyfreedp verify cell.json",
-       verify_command},
-      {"archive", "freezes a table with its figures and the data that it rests on",
-       "hyfreedp archive quick --name quick", archive_command},
-      {"replay", "repeats methods thousands of times over stored runs: accuracy against total epsilon",
-       "hyfreedp replay replay-pool --rows experiments/replay.yaml --confidential", replay_command},
-      {"regress", "compares tonight's rows with a reference: what moved, and whether chance explains it",
-       "hyfreedp regress nightly --out out/tonight --against v0.4.0 --references refs", regress_command},
-      {"odometer", "what everything ever run there has released about each dataset",
-       "hyfreedp odometer --out out", odometer_command},
-      {"export", "a spec's values as CSV, its rows as JSON, a run's events", "hyfreedp export values quick",
-       export_command},
-      {"doctor", "what is wrong with an output folder, and what to do; --repair mends what is safe",
-       "hyfreedp doctor --out out", doctor_command},
-      {"merge", "brings the finished runs of other machines' output folders into one",
-       "hyfreedp merge out/machine-2 --out out", merge_command},
-      {"epsilon", "what given steps cost, or what a stored row really spent",
-       "hyfreedp epsilon --sample-rate 0.02 --noise-multiplier 1.6 --steps 250 --delta 1e-5",
-       epsilon_command},
-      {"calibrate", "the noise that meets an epsilon",
-       "hyfreedp calibrate --sample-rate 0.02 --steps 250 --epsilon 3 --delta 1e-5", calibrate_command},
-      {"audit", "tries to refute the claimed epsilon on the real training path",
-       "hyfreedp audit --hyfreedp paper --epsilon 8", audit_command},
-      {"list", "methods, optimizers, controllers, models, datasets, specs; the runs of a folder",
-       "hyfreedp list methods", list_command},
-      {"data", "brings datasets and pretrained weights here: list, info, path, fetch, verify",
-       "hyfreedp data list", data_command},
-      {"new", "begins a spec, or a method, optimizer or controller of your own in a checkout",
-       "hyfreedp new baseline my-method", new_command},
-      {"completion", "prints what completes commands and options in bash or zsh",
-       "source <(hyfreedp completion bash)", completion_command},
+      run_command(),    status_command(),  cancel_command(),      retry_command(),  note_command(),
+      tag_command(),    watch_command(),   table_command(),       plot_command(),   report_command(),
+      diff_command(),   trace_command(),   export_cell_command(), verify_command(), archive_command(),
+      replay_command(), regress_command(), odometer_command(),    export_command(), doctor_command(),
+      merge_command(),  epsilon_command(), calibrate_command(),   audit_command(),  list_command(),
+      data_command(),   new_command(),     completion_command(),
   };
   return all;
 }
 
-int dispatch(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
+int dispatch(const Arguments& arguments, std::ostream& out, std::ostream& err) {
   if (arguments.size() > 1 && arguments[0] == "help") {  // help COMMAND is COMMAND --help
     std::vector<std::string> asked(arguments.begin() + 1, arguments.end());
     asked.emplace_back("--help");
@@ -117,7 +61,7 @@ int dispatch(const std::vector<std::string>& arguments, std::ostream& out, std::
     return 2;
   }
   try {
-    return found->function({arguments.begin() + 1, arguments.end()}, out, err);
+    return run(*found, {arguments.begin() + 1, arguments.end()}, out, err);
   } catch (const std::exception& failure) {
     err << fmt::format("hyfreedp {}: {}\n", found->name, failure.what());
     return 1;

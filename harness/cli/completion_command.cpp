@@ -1,24 +1,21 @@
 #include <fmt/format.h>
-#include <optional>
-#include <sstream>
 
 #include "harness/base/split.h"
 #include "harness/base/text.h"
 #include "harness/cli/commands.h"
-#include "harness/cli/common/command_line.h"
+#include "harness/cli/common/command.h"
 
 namespace hyfreedp::cli {
 namespace {
 
-constexpr const char* kUsage =
-    "hyfreedp completion bash|zsh\n"
-    "Prints a script that completes commands, options, their values and files. It is made of the options "
-    "that\n"
-    "this program has.\n"
-    "Example: source <(hyfreedp completion bash)                 in ~/.bashrc, with hyfreedp in PATH\n"
-    "         source <(hyfreedp completion zsh)                  in ~/.zshrc, after compinit\n\n";
+constexpr std::string_view kText = R"(
+hyfreedp completion bash|zsh
+Prints a script that completes commands, options, their values and files. It is made of the options
+that this program has.
+Example: source <(hyfreedp completion bash)                 in ~/.bashrc, with hyfreedp in PATH
+         source <(hyfreedp completion zsh)                  in ~/.zshrc, after compinit)";
 
-// What a command, or a part of one, says of itself (kDescribe).
+// A command, or a part of one.
 struct Described {
   std::string place;  // "run", "data fetch"
   std::vector<std::string> words, flags;
@@ -26,19 +23,23 @@ struct Described {
   bool takes_files = false;
 };
 
-// Nothing where the arguments before are no part of the command.
-std::optional<Described> described(const Command& command, std::vector<std::string> before) {
-  Described found{.place = before.empty() ? command.name : command.name + " " + before.front()};
-  before.emplace_back(kDescribe);
-  std::ostringstream out, err;
-  if (command.function(before, out, err) != 0) return std::nullopt;
-  std::istringstream lines(out.str());
-  for (std::string line; std::getline(lines, line);) {
-    const auto parts = split(line, ' ');
-    if (parts.front() == "file") found.takes_files = true;
-    if (parts.front() == "word") found.words.push_back(parts.at(1));
-    if (parts.front() == "flag") found.flags.push_back(parts.at(1));
-    if (parts.front() == "value") found.values.emplace_back(parts.at(1), parts.at(2));
+Described described(const Command& command) {
+  Described found{.place = command.name};
+  Options options;
+  if (command.parts.empty()) command.action.describe(options);
+  found.words = options.words();
+  found.takes_files = options.takes_files();
+  for (const auto& part : command.parts) found.words.push_back(part.name.substr(command.name.size() + 1));
+  const auto declared = options.declared();
+  for (const auto& option : declared.options()) {
+    const auto name = "--" + option->long_name();
+    const auto value = option->semantic();
+    const auto shown = value->name();  // "DIR", or "DIR (=out)" where there is a default
+    if (value->max_tokens() == 0) {
+      found.flags.push_back(name);
+    } else {
+      found.values.emplace_back(name, shown.substr(0, shown.find(" (=")));
+    }
   }
   return found;
 }
@@ -46,12 +47,8 @@ std::optional<Described> described(const Command& command, std::vector<std::stri
 std::vector<Described> all_described() {
   std::vector<Described> all;
   for (const auto& command : commands()) {
-    const auto whole = described(command, {});
-    if (!whole) continue;
-    all.push_back(*whole);
-    for (const auto& word : whole->words) {
-      if (auto part = described(command, {word})) all.push_back(std::move(*part));
-    }
+    all.push_back(described(command));
+    for (const auto& part : command.parts) all.push_back(described(part));
   }
   return all;
 }
@@ -134,24 +131,30 @@ complete -F _hyfreedp hyfreedp
 )";
 }
 
-}  // namespace
+struct CompletionRequest {
+  std::string shell;
 
-int completion_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
-  CommandLine line{.command = "completion", .usage = kUsage, .positional = "shell", .words = {"bash", "zsh"}};
-  line.options.add_options()("help,h", "this text");
-  boost::program_options::variables_map given;
-  if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
-  const auto shell = given.count("shell") > 0 ? given["shell"].as<std::string>() : std::string();
-  if (shell == "bash") {
+  void describe(Options& options) { options.positional(shell, "shell", "bash|zsh", {"bash", "zsh"}); }
+};
+
+Outcome completion(const CompletionRequest& request, std::ostream& out, std::ostream&) {
+  if (request.shell == "bash") {
     out << "# Completion of hyfreedp in bash: source <(hyfreedp completion bash)\n";
-  } else if (shell == "zsh") {
+  } else if (request.shell == "zsh") {
     out << "# Completion of hyfreedp in zsh: source <(hyfreedp completion zsh)\n"
            "autoload -U +X bashcompinit && bashcompinit\n";
   } else {
-    return refused("completion", error("say which shell: bash or zsh; see hyfreedp completion --help."), err);
+    return unusable("say which shell: bash or zsh");
   }
   print_script(out);
   return 0;
+}
+
+}  // namespace
+
+Command completion_command() {
+  return {"completion", kText, action<CompletionRequest>(completion),
+          "prints what completes commands and options in bash or zsh", "source <(hyfreedp completion bash)"};
 }
 
 }  // namespace hyfreedp::cli

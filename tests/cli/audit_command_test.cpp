@@ -1,15 +1,15 @@
 // `hyfreedp audit`: flags, the request that the worker gets, and what is made of its answers.
 // Workers are shell scripts.
-#include "harness/cli/check/audit_command.h"
-
 #include <cstdlib>
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sstream>
 
+#include "harness/audit/findings.h"
+#include "harness/audit/request.h"
 #include "harness/base/files.h"
-#include "harness/cli/check/audit_request.h"
+#include "harness/cli/commands.h"
 #include "harness/mechanism/probe_split.h"
 
 namespace hyfreedp::cli {
@@ -56,10 +56,11 @@ class AuditCommand : public ::testing::Test {
                          {"ledger", "simulated delta", refuted, 1e-6, "delta at epsilon 8 is 0.0018", {}}}};
   }
 
-  int run(const std::vector<std::string>& arguments) {
+  int run(Arguments arguments) {
     out_.str("");
     err_.str("");
-    return audit_command(arguments, out_, err_);
+    arguments.insert(arguments.begin(), "audit");
+    return dispatch(arguments, out_, err_);
   }
   json::object request() { return read_json_file(folder_ + "/request").value().get_object(); }
 

@@ -3,14 +3,11 @@
 #include <cmath>
 #include <fmt/format.h>
 
-#include "harness/cli/common/command_line.h"
 #include "plots/gnuplot.h"
 #include "tests/cli/command_fixture.h"
 
 namespace hyfreedp::cli {
 namespace {
-
-using Arguments = std::vector<std::string>;
 
 class CalibrateCommand : public CommandTest {
  protected:
@@ -266,52 +263,6 @@ TEST_F(CalibrateCommand, PlotsTheNoiseAndTheSplit) {
   for (const char* text : {"claimed", "spent", "noise multiplier of the losses"}) {
     EXPECT_NE(svg.find(text), std::string::npos) << text;
   }
-}
-
-// The frame that every command shares.
-TEST(CommandLine, ArgumentsAreReadOrRefusedInOneLine) {
-  CommandLine line{.command = "try", .usage = "usage\n", .positional = "what"};
-  line.options.add_options()("help", "this text")("size", boost::program_options::value<std::string>(),
-                                                  "a size");
-  const auto read = [&](const Arguments& arguments, boost::program_options::variables_map& given,
-                        std::string& said) {
-    std::ostringstream out, err;
-    const auto code = read_command_line(line, arguments, given, out, err);
-    said = out.str() + err.str();
-    return code;
-  };
-  std::string said;
-  boost::program_options::variables_map given;
-  EXPECT_FALSE(read({"this", "--size", "3"}, given, said));
-  EXPECT_EQ(given["what"].as<std::string>(), "this");
-  EXPECT_EQ(count_given(given, "size", 3).value(), 3);
-  EXPECT_FALSE(count_given(given, "size", 2));
-  for (const Arguments& bad :
-       {Arguments{"--siz", "3"}, Arguments{"a", "b"}, Arguments{"--size"}, Arguments{"--x\ny"}}) {
-    boost::program_options::variables_map other;
-    EXPECT_EQ(read(bad, other, said), 2);
-    EXPECT_EQ(lines_in(said), 1) << said;
-    EXPECT_NE(said.find("ee hyfreedp try --help."), std::string::npos) << said;
-  }
-  boost::program_options::variables_map other;
-  EXPECT_EQ(read({"--help"}, other, said), 0);
-  EXPECT_EQ(said.rfind("usage\n", 0), 0u);
-  EXPECT_NE(said.find("--size"), std::string::npos);
-}
-
-TEST(CommandLine, AMessageIsCutBetweenCharacters) {
-  std::ostringstream err;
-  std::string message(999, 'x');
-  for (int i = 0; i < 100; ++i) message += "ε";
-  EXPECT_EQ(refused("try", error(message), err), 2);
-  EXPECT_EQ(err.str(), "hyfreedp try: " + std::string(999, 'x') + "ε ...\n");
-}
-
-TEST(CommandLine, NumbersAreWholeTexts) {
-  EXPECT_EQ(parsed_number("1e5"), 1e5);
-  EXPECT_TRUE(parsed_number("nan"));
-  for (const char* text : {"", " 1", "1 ", "1x", "0x10", "1e999", "--1"})
-    EXPECT_FALSE(parsed_number(text)) << text;
 }
 
 }  // namespace

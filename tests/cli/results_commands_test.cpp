@@ -1,21 +1,16 @@
 // table, plot, report, export and the database half of epsilon, on a small made-up database.
 #include <filesystem>
-#include <functional>
 #include <gtest/gtest.h>
 #include <sstream>
 
 #include "harness/base/files.h"
+#include "harness/cli/commands.h"
 #include "harness/cli/common/outputs.h"
-#include "harness/cli/epsilon/epsilon_db.h"
-#include "harness/cli/show/commands.h"
 #include "plots/gnuplot.h"
 #include "tests/results/small_database.h"
 
 namespace hyfreedp::cli {
 namespace {
-
-using Arguments = std::vector<std::string>;
-using CommandFunction = std::function<int(const Arguments&, std::ostream&, std::ostream&)>;
 
 class ResultsCommands : public testing::Test {
  protected:
@@ -48,10 +43,11 @@ class ResultsCommands : public testing::Test {
     }
   }
 
-  int run(const CommandFunction& command, Arguments arguments) {
+  int run(const std::string& command, Arguments arguments) {
     said_.str("");
     complained_.str("");
-    return command(arguments, said_, complained_);
+    arguments.insert(arguments.begin(), command);
+    return dispatch(arguments, said_, complained_);
   }
   std::string said() const { return said_.str(); }
   std::string complained() const { return complained_.str(); }
@@ -63,20 +59,18 @@ class ResultsCommands : public testing::Test {
 };
 
 TEST_F(ResultsCommands, HelpHasAnExample) {
-  for (const auto& command : {CommandFunction(table_command), CommandFunction(plot_command),
-                              CommandFunction(report_command), CommandFunction(export_command)}) {
+  for (const char* command : {"table", "plot", "report", "export"}) {
     EXPECT_EQ(run(command, {"--help"}), 0);
     EXPECT_NE(said().find("Example: hyfreedp"), std::string::npos) << said();
   }
   for (const char* what : {"rows", "values", "events"}) {
-    EXPECT_EQ(run(export_command, {what, "--help"}), 0);
+    EXPECT_EQ(run("export", {what, "--help"}), 0);
     EXPECT_NE(said().find("Example: hyfreedp"), std::string::npos);
   }
 }
 
 TEST_F(ResultsCommands, BadInputIsOneSentenceAndExitCode2) {
-  for (const auto& command :
-       {CommandFunction(table_command), CommandFunction(plot_command), CommandFunction(report_command)}) {
+  for (const char* command : {"table", "plot", "report"}) {
     EXPECT_EQ(run(command, {}), 2);
     EXPECT_NE(complained().find("name a spec"), std::string::npos);
     EXPECT_EQ(run(command, {"smal", "--out", out_}), 2);
@@ -87,22 +81,22 @@ TEST_F(ResultsCommands, BadInputIsOneSentenceAndExitCode2) {
     EXPECT_EQ(run(command, {"small", "--nonsense"}), 2);
     EXPECT_TRUE(said().empty());
   }
-  EXPECT_EQ(run(export_command, {}), 2);
-  EXPECT_EQ(run(export_command, {"everything"}), 2);
-  EXPECT_EQ(run(export_command, {"events", "--out", out_}), 2);
-  EXPECT_EQ(run(export_command, {"events", "--trial", "nobody", "--out", out_}), 2);
-  EXPECT_EQ(run(table_command, {"small", "--out", out_, "--format", "word"}), 2);
+  EXPECT_EQ(run("export", {}), 2);
+  EXPECT_EQ(run("export", {"everything"}), 2);
+  EXPECT_EQ(run("export", {"events", "--out", out_}), 2);
+  EXPECT_EQ(run("export", {"events", "--trial", "nobody", "--out", out_}), 2);
+  EXPECT_EQ(run("table", {"small", "--out", out_, "--format", "word"}), 2);
 }
 
 TEST_F(ResultsCommands, AFolderWithoutADatabaseNamesThoseNearIt) {
   const auto nights = out_ + "/nights";
   std::filesystem::create_directories(nights + "/tonight");
-  EXPECT_EQ(run(table_command, {"small", "--out", nights}), 2);
+  EXPECT_EQ(run("table", {"small", "--out", nights}), 2);
   EXPECT_NE(complained().find("the folder " + nights + " has no database (hyfreedp.sqlite)"),
             std::string::npos)
       << complained();
   std::filesystem::copy_file(database(), nights + "/tonight/hyfreedp.sqlite");
-  EXPECT_EQ(run(table_command, {"small", "--out", nights}), 2);
+  EXPECT_EQ(run("table", {"small", "--out", nights}), 2);
   EXPECT_NE(complained().find("; there is a database in " + nights + "/tonight"), std::string::npos)
       << complained();
 }
@@ -111,7 +105,7 @@ TEST_F(ResultsCommands, AnArchiveIsNoOutputFolder) {
   const auto archive = out_ + "/frozen";
   std::filesystem::create_directories(archive);
   std::filesystem::copy_file(database(), archive + "/slice.sqlite");
-  EXPECT_EQ(run(table_command, {"small", "--out", archive}), 2);
+  EXPECT_EQ(run("table", {"small", "--out", archive}), 2);
   EXPECT_NE(complained().find(archive + " is an archive, not an output folder. `hyfreedp archive --check " +
                               archive + "`"),
             std::string::npos)
@@ -124,69 +118,69 @@ TEST_F(ResultsCommands, AnArchiveIsNoOutputFolder) {
 // Read in Python as results/README.md shows: pandas.read_csv wants a header and as many fields in
 // each line.
 TEST_F(ResultsCommands, ValuesAreALongCsv) {
-  ASSERT_EQ(run(export_command, {"values", "small", "--out", out_}), 0) << complained();
+  ASSERT_EQ(run("export", {"values", "small", "--out", out_}), 0) << complained();
   EXPECT_TRUE(said().starts_with("spec,panel,row,epsilon,seed,step,metric,value\r\n")) << said();
   EXPECT_NE(said().find("\r\nsmall,p,a,1,0,10,test_accuracy_percent,80\r\n"), std::string::npos) << said();
   EXPECT_EQ(said().find("CONFIDENTIAL"), std::string::npos);
   EXPECT_EQ(said().find(",d,"), std::string::npos);
-  ASSERT_EQ(run(export_command, {"values", "small", "--steps", "--out", out_}), 0);
+  ASSERT_EQ(run("export", {"values", "small", "--steps", "--out", out_}), 0);
   EXPECT_NE(said().find(",d,"), std::string::npos);
-  ASSERT_EQ(run(export_command, {"values", "small", "--confidential", "--out", out_}), 0);
+  ASSERT_EQ(run("export", {"values", "small", "--confidential", "--out", out_}), 0);
   EXPECT_NE(said().find("CONFIDENTIAL"), std::string::npos);
-  ASSERT_EQ(run(export_command, {"values", "small", "--format", "jsonl", "--out", out_}), 0) << complained();
+  ASSERT_EQ(run("export", {"values", "small", "--format", "jsonl", "--out", out_}), 0) << complained();
   EXPECT_TRUE(said().starts_with(R"({"epsilon":)")) << said();
-  EXPECT_EQ(run(export_command, {"values", "small", "--format", "xml", "--out", out_}), 2);
+  EXPECT_EQ(run("export", {"values", "small", "--format", "xml", "--out", out_}), 2);
   EXPECT_NE(complained().find("--format must be one of csv, jsonl, not 'xml'"), std::string::npos)
       << complained();
-  EXPECT_EQ(run(export_command, {"values", "smal", "--out", out_}), 2);
+  EXPECT_EQ(run("export", {"values", "smal", "--out", out_}), 2);
   EXPECT_NE(complained().find("Did you mean 'small'?"), std::string::npos) << complained();
-  EXPECT_EQ(run(export_command, {"value", "small"}), 2);
+  EXPECT_EQ(run("export", {"value", "small"}), 2);
   EXPECT_NE(complained().find("Did you mean 'values'?"), std::string::npos) << complained();
 }
 
 TEST_F(ResultsCommands, TablePrintsAndWritesFiles) {
-  ASSERT_EQ(run(table_command, {"small", "--out", out_, "--width", "120"}), 0) << complained();
+  ASSERT_EQ(run("table", {"small", "--out", out_, "--width", "120"}), 0) << complained();
   EXPECT_NE(said().find("82.0 ± 2.0"), std::string::npos);
   EXPECT_NE(file("table.md").find("82.0 ± 2.0"), std::string::npos);
   EXPECT_NE(file("table.csv").find("paper accounting"), std::string::npos);
-  ASSERT_EQ(run(table_command, {"small", "--out", out_, "--format", "csv"}), 0);
+  ASSERT_EQ(run("table", {"small", "--out", out_, "--format", "csv"}), 0);
   EXPECT_EQ(said(), file("table.csv"));
   for (const auto& [format, name] :
        {std::pair{"md", "table.md"}, {"tex", "table.tex"}, {"html", "table.html"}}) {
-    ASSERT_EQ(run(table_command, {"small", "--out", out_, "--format", format}), 0) << format;
+    ASSERT_EQ(run("table", {"small", "--out", out_, "--format", format}), 0) << format;
     EXPECT_EQ(said(), file(name)) << format;
   }
 }
 
 TEST_F(ResultsCommands, ReportsOfSeveralSpecsAreOnePage) {
   const std::string values = std::string(HYFREEDP_SOURCE_DIR) + "/experiments/papers/mohapatra/table-1.yaml";
-  ASSERT_EQ(run(report_command, {"small", values, "--out", out_}), 0) << complained();
+  ASSERT_EQ(run("report", {"small", values, "--out", out_}), 0) << complained();
   EXPECT_EQ(said().substr(0, said().find('\n')), "Written: " + out_ + "/report.html");
   const auto html = read_file(out_ + "/report.html").value();
   EXPECT_NE(html.find("Report of 2 specs"), std::string::npos);
   EXPECT_NE(html.find("id=\"small-ledger\""), std::string::npos);
   EXPECT_NE(html.find("Nothing was trained for this."), std::string::npos);
   EXPECT_EQ(html.find(small::kPlantedDigits), std::string::npos);
-  ASSERT_EQ(run(report_command, {values, "--out", out_ + "/none", "--output", out_ + "/alone.html"}), 0)
+  ASSERT_EQ(run("report", {values, "--out", out_ + "/none", "--output", out_ + "/alone.html"}), 0)
       << complained();
-  EXPECT_EQ(run(report_command, {"small", "small", "--out", out_}), 2);
+  EXPECT_EQ(run("report", {"small", "small", "--out", out_}), 2);
   EXPECT_NE(complained().find("twice"), std::string::npos);
 }
 
 TEST_F(ResultsCommands, PlotsOfAnotherFormatAndOfConfidentialRunsHaveTheirPlace) {
   if (!find_program("gnuplot")) GTEST_SKIP() << plots::kNoGnuplot;
-  ASSERT_EQ(run(plot_command, {"small", "--out", out_, "--format", "pdf"}), 0) << complained();
+  ASSERT_EQ(run("plot", {"small", "--out", out_, "--format", "pdf"}), 0) << complained();
   EXPECT_EQ(read_file(out_ + "/small/plots/accuracy.pdf").value().substr(0, 5), "%PDF-");
   EXPECT_FALSE(std::filesystem::exists(out_ + "/small/plots.confidential"));
-  ASSERT_EQ(run(plot_command, {"small", "--out", out_, "--confidential"}), 0) << complained();
+  ASSERT_EQ(run("plot", {"small", "--out", out_, "--confidential"}), 0) << complained();
   EXPECT_TRUE(std::filesystem::exists(out_ + "/small/plots.confidential/accuracy.svg"));
   EXPECT_NE(complained().find("CONFIDENTIAL"), std::string::npos);
-  EXPECT_EQ(run(plot_command, {"small", "--out", out_, "--format", "gif"}), 2);
+  EXPECT_EQ(run("plot", {"small", "--out", out_, "--format", "gif"}), 2);
 }
 
 TEST_F(ResultsCommands, TableWritesToAFileOfItsOwn) {
   const auto path = out_ + "/mine.tex";
-  ASSERT_EQ(run(table_command, {"small", "--out", out_, "--format", "tex-table", "--output", path}), 0);
+  ASSERT_EQ(run("table", {"small", "--out", out_, "--format", "tex-table", "--output", path}), 0);
   EXPECT_EQ(said(), "Written: " + path + "\n");
   const auto text = read_file(path).value();
   EXPECT_NE(text.find("\\toprule"), std::string::npos);
@@ -195,10 +189,10 @@ TEST_F(ResultsCommands, TableWritesToAFileOfItsOwn) {
 }
 
 TEST_F(ResultsCommands, ConfidentialTablesAreWatermarkedAndLeaveTheFilesAlone) {
-  ASSERT_EQ(run(table_command, {"small", "--out", out_}), 0);
+  ASSERT_EQ(run("table", {"small", "--out", out_}), 0);
   EXPECT_EQ(said().find("CONFIDENTIAL"), std::string::npos);
   const auto before = file("table.md");
-  ASSERT_EQ(run(table_command, {"small", "--out", out_, "--confidential"}), 0);
+  ASSERT_EQ(run("table", {"small", "--out", out_, "--confidential"}), 0);
   EXPECT_NE(said().find("CONFIDENTIAL"), std::string::npos);
   EXPECT_NE(said().find("validation 65.4"), std::string::npos);
   EXPECT_EQ(file("table.md"), before);
@@ -228,19 +222,19 @@ TEST_F(ResultsCommands, OutputsLeaveAllFilesAndNoConfidentialValue) {
 
 TEST_F(ResultsCommands, ReportAndPlotRebuildFromTheDatabase) {
   if (!find_program("gnuplot")) GTEST_SKIP() << plots::kNoGnuplot;
-  ASSERT_EQ(run(plot_command, {"small", "--out", out_}), 0) << complained();
+  ASSERT_EQ(run("plot", {"small", "--out", out_}), 0) << complained();
   EXPECT_TRUE(std::filesystem::exists(out_ + "/small/plots/accuracy.png"));
-  ASSERT_EQ(run(report_command, {"small", "--out", out_}), 0) << complained();
+  ASSERT_EQ(run("report", {"small", "--out", out_}), 0) << complained();
   const auto first = file("report.html");
-  ASSERT_EQ(run(report_command, {"small", "--out", out_}), 0);
+  ASSERT_EQ(run("report", {"small", "--out", out_}), 0);
   EXPECT_EQ(file("report.html"), first);
 }
 
 TEST_F(ResultsCommands, AConfidentialReportIsAFileOfItsOwn) {
-  ASSERT_EQ(run(report_command, {"small", "--out", out_}), 0) << complained();
+  ASSERT_EQ(run("report", {"small", "--out", out_}), 0) << complained();
   EXPECT_EQ(complained(), "");
   const auto publishable = file("report.html");
-  ASSERT_EQ(run(report_command, {"small", "--confidential", "--out", out_}), 0) << complained();
+  ASSERT_EQ(run("report", {"small", "--confidential", "--out", out_}), 0) << complained();
   EXPECT_EQ(file("report.html"), publishable);
   EXPECT_NE(file("report.confidential.html").find(results::kWatermark), std::string::npos);
   EXPECT_NE(said().find("report.confidential.html"), std::string::npos);
@@ -248,15 +242,15 @@ TEST_F(ResultsCommands, AConfidentialReportIsAFileOfItsOwn) {
 }
 
 TEST_F(ResultsCommands, RowsAreTheSameBytesEachTime) {
-  ASSERT_EQ(run(export_command, {"rows", "small", "--out", out_}), 0) << complained();
+  ASSERT_EQ(run("export", {"rows", "small", "--out", out_}), 0) << complained();
   const auto first = said();
-  ASSERT_EQ(run(export_command, {"rows", "small", "--out", out_}), 0);
+  ASSERT_EQ(run("export", {"rows", "small", "--out", out_}), 0);
   EXPECT_EQ(said(), first);
   EXPECT_NE(first.find("\"type\":\"study\""), std::string::npos);
 }
 
 TEST_F(ResultsCommands, ExportedEventsPriceToTheSameEpsilon) {
-  ASSERT_EQ(run(export_command, {"events", "--trial", "trial-honest", "--out", out_}), 0) << complained();
+  ASSERT_EQ(run("export", {"events", "--trial", "trial-honest", "--out", out_}), 0) << complained();
   const auto events = accounting::events_from_json(*parse_json(said(), "events"), "events");
   ASSERT_TRUE(events) << events.error().message;
   auto store = *results::Store::open(database(), results::Store::Mode::read_only);
@@ -264,9 +258,9 @@ TEST_F(ResultsCommands, ExportedEventsPriceToTheSameEpsilon) {
 }
 
 TEST_F(ResultsCommands, ExportKnowsNearNames) {
-  ASSERT_EQ(run(export_command, {"events", "trial-honest", "--out", out_}), 0) << complained();
+  ASSERT_EQ(run("export", {"events", "trial-honest", "--out", out_}), 0) << complained();
   const auto refuses = [&](const Arguments& arguments, const std::string& part) {
-    EXPECT_EQ(run(export_command, arguments), 2);
+    EXPECT_EQ(run("export", arguments), 2);
     EXPECT_NE(complained().find(part), std::string::npos) << complained();
   };
   refuses({"events", "trial-honst", "--out", out_}, "Did you mean 'trial-honest'?");
@@ -279,10 +273,9 @@ TEST_F(ResultsCommands, ExportKnowsNearNames) {
 }
 
 TEST_F(ResultsCommands, TraceFindsTheCell) {
-  ASSERT_EQ(run(trace_command, {"small", "a", "1", "--out", out_}), 0) << complained();
+  ASSERT_EQ(run("trace", {"small", "a", "1", "--out", out_}), 0) << complained();
   EXPECT_NE(said().find("82.0 ± 2.0"), std::string::npos) << said();
-  ASSERT_EQ(run(trace_command, {"small", "c", "1", "--panel", "p", "--json", "--out", out_}), 0)
-      << complained();
+  ASSERT_EQ(run("trace", {"small", "c", "1", "--panel", "p", "--json", "--out", out_}), 0) << complained();
   EXPECT_TRUE(parse_json(said(), "json"));
   EXPECT_EQ(said().find(small::kPlantedDigits), std::string::npos);
   for (const auto& [arguments, part] : std::vector<std::pair<Arguments, std::string>>{
@@ -291,7 +284,7 @@ TEST_F(ResultsCommands, TraceFindsTheCell) {
            {{"small", "d", "1", "--out", out_}, "Rows: a, b, c"},
            {{"small", "a", "7", "--out", out_}, "has no column '7'. Its columns (target ε): 1"},
            {{"smal", "a", "1", "--out", out_}, "Did you mean 'small'?"}}) {
-    EXPECT_EQ(run(trace_command, arguments), 2);
+    EXPECT_EQ(run("trace", arguments), 2);
     EXPECT_EQ(said(), "");
     EXPECT_NE(complained().find(part), std::string::npos) << complained();
   }
@@ -299,9 +292,9 @@ TEST_F(ResultsCommands, TraceFindsTheCell) {
 
 TEST_F(ResultsCommands, EpsilonOfAStudyIsDerivedFromItsEvents) {
   const auto derive = [&](const std::string& kind, const std::string& id, bool as_json = false) {
-    return run([&](const Arguments&, std::ostream& out,
-                   std::ostream& err) { return epsilon_from_db(database(), kind, id, as_json, out, err); },
-               {});
+    Arguments arguments{"--out", out_, "--" + kind, id};
+    if (as_json) arguments.emplace_back("--json");
+    return run("epsilon", arguments);
   };
   EXPECT_EQ(derive("study", "honest"), 0) << complained();
   EXPECT_NE(said().find("the same"), std::string::npos) << said();
@@ -317,21 +310,21 @@ TEST_F(ResultsCommands, EpsilonOfAStudyIsDerivedFromItsEvents) {
 }
 
 TEST_F(ResultsCommands, EpsilonAndExportRefuseTheSameTrialsInTheSameWords) {
-  const auto epsilon = [&](const Arguments& arguments, std::ostream& out, std::ostream& err) {
-    return epsilon_from_db(database(), "trial", arguments[0], false, out, err);
+  const auto epsilon = [&](const std::string& trial) {
+    return run("epsilon", {"--out", out_, "--trial", trial});
   };
   const auto store = *results::Store::open(database(), results::Store::Mode::read_write);
   ASSERT_TRUE(store->put_trial(small::trial("orphan"), small::steps(), small::metrics(0.5)));
   for (const std::string losing : {"trial-study-c-1-0-1", "orphan"}) {
-    EXPECT_EQ(run(epsilon, {losing}), 2);
+    EXPECT_EQ(epsilon(losing), 2);
     EXPECT_EQ(said(), "");
     const auto sentence = complained().substr(complained().find("trial "));
     EXPECT_NE(sentence.find("stay secret"), std::string::npos) << sentence;
-    EXPECT_EQ(run(export_command, {"events", "--trial", losing, "--out", out_}), 2);
+    EXPECT_EQ(run("export", {"events", "--trial", losing, "--out", out_}), 2);
     EXPECT_NE(complained().find(sentence.substr(0, sentence.size() - 1)), std::string::npos) << complained();
   }
   // The made-up row did not come from its events: 1, not 2.
-  EXPECT_EQ(run(epsilon, {"trial-study-c-1-0-0"}), 1) << "the reported run: " << complained();
+  EXPECT_EQ(epsilon("trial-study-c-1-0-0"), 1) << "the reported run: " << complained();
 }
 
 TEST_F(ResultsCommands, ALostSelectionHasNoEpsilonYet) {
@@ -341,10 +334,7 @@ TEST_F(ResultsCommands, ALostSelectionHasNoEpsilonYet) {
   study.failure_message = "It was lost.";
   study.composition = {{"rule", "selection"}, {"trials", json::array{}}};
   ASSERT_TRUE((*results::Store::open(database(), results::Store::Mode::read_write))->put_study(study));
-  const auto epsilon = [&](const Arguments&, std::ostream& out, std::ostream& err) {
-    return epsilon_from_db(database(), "study", "lost", false, out, err);
-  };
-  EXPECT_EQ(run(epsilon, {}), 2);
+  EXPECT_EQ(run("epsilon", {"--out", out_, "--study", "lost"}), 2);
   EXPECT_NE(complained().find("no epsilon yet: It was lost."), std::string::npos) << complained();
 }
 

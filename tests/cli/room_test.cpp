@@ -5,7 +5,7 @@
 
 #include "command_fixture.h"
 #include "datasets/cache_file.h"
-#include "harness/cli/common/disk_needs.h"
+#include "harness/cli/common/run_needs.h"
 #include "harness/cli/show/list_specs.h"
 #include "harness/runner/execute/run_memory.h"
 #include "tests/datasets/scratch.h"

@@ -6,8 +6,6 @@
 
 #include "command_fixture.h"
 #include "harness/cli/common/run_needs.h"
-#include "harness/cli/run/commands.h"
-#include "harness/cli/show/commands.h"
 #include "harness/runner/spec/plan.h"
 
 namespace hyfreedp::cli {
@@ -95,11 +93,11 @@ TEST_F(PaperSpecs, WhatIsComputedIsPrintedAndWritten) {
 TEST_F(PaperTables, AreFoundByNameAfterTheRun) {
   expect_refused({"demo-bias", "--out", path("out")}, {"there is no folder " + path("out")});
   std::ostringstream said, complained;
-  ASSERT_EQ(run_command({spec_, "--preset", "bias", "--out", path("out")}, said, complained), 0);
+  ASSERT_EQ(dispatch({"run", spec_, "--preset", "bias", "--out", path("out")}, said, complained), 0);
   ASSERT_EQ(run({"demo-bias", "--out", path("out")}), 0) << err();
   EXPECT_NE(out().find("Written: "), std::string::npos) << out();
   EXPECT_EQ(said.str().substr(0, 200), out().substr(0, 200));
-  ASSERT_EQ(report_command({"demo-bias", "--out", path("out")}, said, complained), 0) << complained.str();
+  ASSERT_EQ(dispatch({"report", "demo-bias", "--out", path("out")}, said, complained), 0) << complained.str();
   EXPECT_TRUE(std::filesystem::exists(path("out/demo-bias/report.html")));
   std::filesystem::remove(spec_);
   expect_refused({"demo-bias", "--out", path("out")},

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "harness/base/json.h"
-#include "harness/cli/common/disk_needs.h"
+#include "harness/cli/common/run_needs.h"
 #include "harness/runner/execute/run_memory.h"
 #include "harness/runner/executors/machine_memory.h"
 #include "harness/runner/spec/plan.h"

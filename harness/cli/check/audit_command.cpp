@@ -1,5 +1,3 @@
-#include "harness/cli/check/audit_command.h"
-
 #include <boost/process/args.hpp>
 #include <boost/process/child.hpp>
 #include <boost/process/env.hpp>
@@ -19,12 +17,33 @@
 #include "harness/base/named_file.h"
 #include "harness/base/text.h"
 #include "harness/cli/check/audit_request.h"
+#include "harness/cli/common/command.h"
 #include "harness/runner/executors/local_executor.h"
 
 namespace hyfreedp::cli {
 namespace {
 
 namespace process = boost::process;
+
+constexpr std::string_view kText = R"(
+hyfreedp audit: trains small models with canaries and tries to refute the epsilon that is claimed.
+
+  hyfreedp audit
+  hyfreedp audit --hyfreedp paper --epsilon 8
+
+The second line audits the accounting of the paper, whose claim does not hold. It ends like this,
+with exit code 1:
+  ledger    REFUTED  simulated delta: delta at epsilon 8 is 0.00454 and at least 0.000675 in 3750
+                     simulated runs (8.53e-05 is claimed, remove direction)
+  verdict   REFUTED
+Without the flags it looks at this program's own accounting, and accepts it with exit code 0.
+
+It reads what the optimizer and the learning-rate controller are handed, and compares it with sums
+computed anew: the noise's scale, mean, shape and independence; canaries in the batches; the booked
+events against those that happened, and their delta by simulation; which records the sampler takes;
+guesses from the final weights. harness/audit/README.md says what each test can and cannot see.
+An audit looks at raw values: it runs on generated data, never on yours.
+Exit code: 0 accepted, 1 a claim is refuted, 2 bad input or no answer from the worker.)";
 
 constexpr std::size_t kTextWidth = 96;
 constexpr std::size_t kIndent = 21;
@@ -169,37 +188,15 @@ Result<Answer> read_answer(const std::string& path, const Said& said) {
   return Answer{value->get_object(), std::move(*report)};
 }
 
-Result<Answer> audit_by_worker(const AuditAsked& asked, std::ostream& err) {
+Result<Answer> audit_by_worker(const audit::Request& request, std::ostream& err) {
   const auto path = runner::find_worker();
   if (!path) return path.error();
-  const auto said = ask_worker(*path, canonical_json(as_json(asked.request)), err);
+  const auto said = ask_worker(*path, canonical_json(as_json(request)), err);
   if (!said) return said.error();
   return read_answer(*path, *said);
 }
 
-Result<int> audit(const boost::program_options::variables_map& given, std::ostream& out, std::ostream& err) {
-  const auto asked = audit_asked(given);
-  if (!asked) return asked.error();
-  const auto answer = audit_by_worker(*asked, err);
-  if (!answer) return answer.error();
-  if (!asked->report.empty()) {
-    if (auto written = write_named_file(asked->report, pretty_json(answer->object)); !written) {
-      return written.error();
-    }
-  }
-  if (asked->json) {
-    out << pretty_json(answer->object);
-  } else {
-    const auto* setting = answer->object.if_contains("setting");
-    print_audit(answer->report,
-                setting != nullptr && setting->is_object() ? setting->get_object() : json::object(),
-                double_or(answer->object, "seconds", 0), out);
-  }
-  return answer->report.refuted() ? 1 : 0;
-}
-
-}  // namespace
-
+// `setting`: names and values of what the worker trained.
 void print_audit(const audit::Report& report, const json::object& setting, double seconds,
                  std::ostream& out) {
   out << fmt::format("claim     epsilon {:.6g} at delta {:.4g} ({})\n", report.claim.epsilon,
@@ -227,12 +224,32 @@ void print_audit(const audit::Report& report, const json::object& setting, doubl
       refuted, report.findings.size(), report.false_alarm, human_duration(seconds));
 }
 
-int audit_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
-  const CommandLine line = audit_command_line();
-  boost::program_options::variables_map given;
-  if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
-  const auto done = audit(given, out, err);
-  return done ? *done : refused(line.command, done.error(), err);
+Outcome run_audit(const AuditRequest& request, std::ostream& out, std::ostream& err) {
+  const auto asked = asked_of_worker(request);
+  if (!asked) return asked.error();
+  const auto answer = audit_by_worker(*asked, err);
+  if (!answer) return answer.error();
+  if (request.report) {
+    const auto written = write_named_file(*request.report, pretty_json(answer->object));
+    if (!written) return written.error();
+  }
+  if (request.json) {
+    out << pretty_json(answer->object);
+  } else {
+    const auto* setting = answer->object.if_contains("setting");
+    print_audit(answer->report,
+                setting != nullptr && setting->is_object() ? setting->get_object() : json::object(),
+                double_or(answer->object, "seconds", 0), out);
+  }
+  return answer->report.refuted() ? 1 : 0;
+}
+
+}  // namespace
+
+Command audit_command() {
+  return {"audit", kText, action<AuditRequest>(run_audit),
+          "tries to refute the claimed epsilon on the real training path",
+          "hyfreedp audit --hyfreedp paper --epsilon 8"};
 }
 
 }  // namespace hyfreedp::cli

@@ -12,30 +12,6 @@
 namespace hyfreedp::cli {
 namespace {
 
-constexpr const char* kUsage =
-    "hyfreedp audit: trains small models with canaries and tries to refute the epsilon that is claimed.\n"
-    "\n"
-    "  hyfreedp audit\n"
-    "  hyfreedp audit --hyfreedp paper --epsilon 8\n"
-    "\n"
-    "The second line audits the accounting of the paper, whose claim does not hold. It ends like this, with "
-    "exit\n"
-    "code 1:\n"
-    "  ledger    REFUTED  simulated delta: delta at epsilon 8 is 0.00454 and at least 0.000675 in 3750\n"
-    "                     simulated runs (8.53e-05 is claimed, remove direction)\n"
-    "  verdict   REFUTED\n"
-    "Without the flags it looks at this program's own accounting, and accepts it with exit code 0.\n"
-    "\n"
-    "It reads what the optimizer and the learning-rate controller are handed, and compares it with sums "
-    "computed\n"
-    "anew: the noise's scale, mean, shape and independence; canaries in the batches; the booked events "
-    "against\n"
-    "those that happened, and their delta by simulation; which records the sampler takes; guesses from the "
-    "final\n"
-    "weights. harness/audit/README.md says what each test can and cannot see.\n"
-    "An audit looks at raw values: it runs on generated data, never on yours.\n"
-    "Exit code: 0 accepted, 1 a claim is refuted, 2 bad input or no answer from the worker.\n\n";
-
 constexpr int kLosses = 3;  // of a probe
 constexpr std::int64_t kMostSteps = 100'000;
 constexpr std::int64_t kMostRuns = 1000;
@@ -43,6 +19,7 @@ constexpr std::int64_t kMostRecords = 10'000'000;
 constexpr double kStabiliser = 0.01;  // of AUTO-S
 constexpr double kThreshold = 1.0;    // of Abadi's clipping
 
+// What is asked, checked.
 struct Setting {
   std::string hyfreedp = "folded";
   double epsilon = 8;
@@ -62,101 +39,99 @@ struct Setting {
   bool is_laplace() const { return hyfreedp == "laplace"; }
 };
 
-Result<void> read_choice(const Given& given, const char* name, const std::vector<std::string>& allowed,
-                         std::string& value) {
-  if (given.count(name) > 0) value = given[name].as<std::string>();
-  return one_of(name, value, allowed);
+Result<void> read_choice(const Given& given, const std::vector<std::string>& allowed, std::string& value) {
+  if (!given) return {};
+  value = *given.text;
+  return one_of(given, allowed);
 }
 
-Result<void> read_counts(const Given& given, Setting& setting) {
-  struct Count {
-    const char* name;
-    std::int64_t largest;
-    std::int64_t& value;
-  };
-  for (const auto& [name, largest, value] :
-       {Count{"population", kMostRecords, setting.population},
-        Count{"steps", kMostSteps, setting.request.steps}, Count{"interval", kMostSteps, setting.interval},
-        Count{"runs", kMostRuns, setting.request.runs},
-        Count{"workers", kMostRuns, setting.request.workers}}) {
-    if (given.count(name) == 0) continue;
-    const auto count = count_given(given, name, largest);
-    if (!count) return count.error();
-    value = *count;
+Result<void> read_count(const Given& given, std::int64_t largest, std::int64_t& value) {
+  if (!given) return {};
+  const auto count = count_of(given, largest);
+  if (!count) return count.error();
+  value = *count;
+  return {};
+}
+
+Result<void> read_number(const Given& given, double above, double below, double& value) {
+  if (!given) return {};
+  const auto found = number_of(given);
+  if (!found) return found.error();
+  if (!(*found > above && *found < below)) {
+    const auto range = std::isfinite(below) ? fmt::format("lie in ({}, {})", above, below)
+                                            : fmt::format("be above {} and finite", above);
+    return error(fmt::format("--{} is {}; it must {}.", given.name, *given.text, range));
   }
-  if (given.count("canaries") == 0) return {};
-  const auto canaries = number_given(given, "canaries");
+  value = *found;
+  return {};
+}
+
+Result<void> read_canaries(const Given& given, Setting& setting) {
+  if (!given) return {};
+  const auto canaries = number_of(given);
   if (!canaries) return canaries.error();
   const bool whole = *canaries == std::floor(*canaries);
   if (!whole || !(*canaries >= 0 && *canaries <= static_cast<double>(setting.population))) {
     return error(fmt::format("--canaries is {}; it must be a whole number from 0 to the population, {}.",
-                             given["canaries"].as<std::string>(), setting.population));
+                             *given.text, setting.population));
   }
   setting.request.canaries = static_cast<std::int64_t>(*canaries);
   return {};
 }
 
-Result<void> read_numbers(const Given& given, Setting& setting) {
-  struct Number {
-    const char* name;
-    double above;
-    double below;
-    double& value;
-  };
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  for (const auto& [name, above, below, value] :
-       {Number{"epsilon", 0, kInfinity, setting.epsilon}, Number{"sample-rate", 0, 1, setting.sample_rate},
-        Number{"gamma", 1, kInfinity, setting.gamma},
-        Number{"false-alarm", 0, 1, setting.request.false_alarm}}) {
-    if (given.count(name) == 0) continue;
-    const auto found = number_given(given, name);
-    if (!found) return found.error();
-    if (!(*found > above && *found < below)) {
-      const std::string range = std::isfinite(below) ? fmt::format("lie in ({}, {})", above, below)
-                                                     : fmt::format("be above {} and finite", above);
-      return error(fmt::format("--{} is {}; it must {}.", name, given[name].as<std::string>(), range));
-    }
-    value = *found;
-  }
-  return {};
-}
-
-Result<void> read_clipping(const Given& given, Setting& setting) {
-  if (given.count("clipping") > 0 && given["clipping"].as<std::string>() == "adaptive") {
+Result<void> read_clipping(const AuditRequest& given, Setting& setting) {
+  if (given.clipping && *given.clipping.text == "adaptive") {
     return error(
         "--clipping is adaptive, which cannot be audited, because its threshold changes from step to step. "
         "Audit abadi, which is the same at any single step.");
   }
-  if (auto ok = read_choice(given, "clipping", {"auto-s", "auto-v", "abadi"}, setting.clipping); !ok)
-    return ok;
-  if (auto ok = read_choice(given, "clipping-groups", {"all", "per-layer"}, setting.clipping_groups); !ok) {
+  if (auto ok = read_choice(given.clipping, {"auto-s", "auto-v", "abadi"}, setting.clipping); !ok) return ok;
+  if (auto ok = read_choice(given.clipping_groups, {"all", "per-layer"}, setting.clipping_groups); !ok) {
     return ok;
   }
-  if (given.count("clipping-shares") > 0 && setting.clipping_groups == "all") {
+  if (given.clipping_shares && setting.clipping_groups == "all") {
     return error(
         "--clipping-shares sets each layer's share of the threshold; it needs --clipping-groups per-layer.");
   }
-  return read_choice(given, "clipping-shares", {"uniform", "size"}, setting.clipping_shares);
+  return read_choice(given.clipping_shares, {"uniform", "size"}, setting.clipping_shares);
 }
 
-Result<Setting> read_setting(const Given& given) {
+Result<void> read_numbers(const AuditRequest& given, Setting& setting) {
+  for (const auto& [one, largest, value] : {std::tuple<const Given&, std::int64_t, std::int64_t&>{
+                                                given.population, kMostRecords, setting.population},
+                                            {given.steps, kMostSteps, setting.request.steps},
+                                            {given.interval, kMostSteps, setting.interval},
+                                            {given.runs, kMostRuns, setting.request.runs},
+                                            {given.workers, kMostRuns, setting.request.workers}}) {
+    if (auto ok = read_count(one, largest, value); !ok) return ok;
+  }
+  if (auto ok = read_canaries(given.canaries, setting); !ok) return ok;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const auto& [one, above, below, value] :
+       {std::tuple<const Given&, double, double, double&>{given.epsilon, 0, kInfinity, setting.epsilon},
+        {given.sample_rate, 0, 1, setting.sample_rate},
+        {given.gamma, 1, kInfinity, setting.gamma},
+        {given.false_alarm, 0, 1, setting.request.false_alarm}}) {
+    if (auto ok = read_number(one, above, below, value); !ok) return ok;
+  }
+  return {};
+}
+
+Result<Setting> read_setting(const AuditRequest& given) {
   Setting setting;
-  if (auto ok = read_choice(given, "hyfreedp", {"folded", "separate-batch", "laplace", "paper", "none"},
+  if (auto ok = read_choice(given.hyfreedp, {"folded", "separate-batch", "laplace", "paper", "none"},
                             setting.hyfreedp);
       !ok) {
     return ok.error();
   }
   if (auto ok = read_clipping(given, setting); !ok) return ok.error();
-  if (auto ok = read_choice(given, "model", {"linear", "mlp"}, setting.request.model); !ok) return ok.error();
-  if (!setting.has_probes()) {
-    for (const char* name : {"interval", "gamma"}) {
-      if (given.count(name) == 0) continue;
-      return error(fmt::format(
-          "--{} is an option of loss probes, and --hyfreedp none has no probes. Leave one of them out.",
-          name));
-    }
+  if (auto ok = read_choice(given.model, {"linear", "mlp"}, setting.request.model); !ok) return ok.error();
+  for (const auto* probing : {&given.interval, &given.gamma}) {
+    if (!*probing || setting.has_probes()) continue;
+    return error(fmt::format(
+        "--{} is an option of loss probes, and --hyfreedp none has no probes. Leave one of them out.",
+        probing->name));
   }
-  if (auto ok = read_counts(given, setting); !ok) return ok.error();
   if (auto ok = read_numbers(given, setting); !ok) return ok.error();
   if (setting.request.canaries > setting.population) {
     return error(fmt::format("--population is {}; it must be at least the number of canaries, {}.",
@@ -169,8 +144,8 @@ Result<Setting> read_setting(const Given& given) {
                     setting.sample_rate, setting.population, setting.batch_size()));
   }
   setting.delta = std::pow(static_cast<double>(setting.population), -1.1);
-  if (given.count("delta") > 0) {
-    const auto delta = delta_given(given);
+  if (given.delta) {
+    const auto delta = delta_of(given.delta);
     if (!delta) return delta.error();
     setting.delta = *delta;
   }
@@ -243,48 +218,45 @@ Result<audit::Claim> calibrate(const Setting& setting, trial::PrivacyPlan& plan)
 
 }  // namespace
 
-CommandLine audit_command_line() {
-  CommandLine line{.command = "audit", .usage = kUsage};
-  auto add = line.options.add_options();
-  add("help,h", "this text");
-  add_text(add, "hyfreedp", "MODE",
-           "the accounting that is audited: folded (default), separate-batch, laplace, paper, or none (plain "
-           "DP-SGD without probes)");
-  add_text(add, "epsilon", "e", "epsilon for which the noise is calibrated (default 8)");
-  add_text(add, "delta", "D", "delta, (0, 1) (default N^-1.1)");
-  add_text(add, "population", "N", "generated records (default 5000)");
-  add_text(add, "sample-rate", "q", "Poisson sampling rate, (0, 1) (default 0.02)");
-  add_text(add, "steps", "T", "steps of a run (default 250)");
-  add_text(add, "interval", "K", "a probe every K steps (default 5)");
-  add_text(add, "gamma", "g", "sigma_g over the noise without probes, > 1 (default 1.01)");
-  add_text(add, "clipping", "C", "auto-s (default), auto-v or abadi");
-  add_text(add, "clipping-groups", "G", "what is clipped together: all (default) or per-layer");
-  add_text(add, "clipping-shares", "S", "each layer's share of the threshold: uniform (default) or size");
-  add_text(add, "model", "M", "linear (default) or mlp");
-  add_text(add, "runs", "R", "number of training runs (default 64)");
-  add_text(add, "workers", "W", "runs trained at once (default 2)");
-  add_text(add, "canaries", "C", "canary records in each run, 0 for none (default 100)");
-  add_text(add, "false-alarm", "P",
-           "probability of refuting a correct mechanism, of the whole report (default 1e-4)");
-  add_text(add, "seed", "TEXT", "reproducible data and noise (default: from the system's entropy)");
-  add("json", "print a JSON object");
-  add_text(add, "report", "FILE", "write the JSON object to FILE");
-  return line;
+void AuditRequest::describe(Options& options) {
+  options.value(hyfreedp, "hyfreedp", "MODE",
+                "the accounting that is audited: folded (default), separate-batch, laplace, paper, or none "
+                "(plain DP-SGD without probes)");
+  options.value(epsilon, "epsilon", "e", "epsilon for which the noise is calibrated (default 8)");
+  options.value(delta, "delta", "D", "delta, (0, 1) (default N^-1.1)");
+  options.value(population, "population", "N", "generated records (default 5000)");
+  options.value(sample_rate, "sample-rate", "q", "Poisson sampling rate, (0, 1) (default 0.02)");
+  options.value(steps, "steps", "T", "steps of a run (default 250)");
+  options.value(interval, "interval", "K", "a probe every K steps (default 5)");
+  options.value(gamma, "gamma", "g", "sigma_g over the noise without probes, > 1 (default 1.01)");
+  options.value(clipping, "clipping", "C", "auto-s (default), auto-v or abadi");
+  options.value(clipping_groups, "clipping-groups", "G",
+                "what is clipped together: all (default) or per-layer");
+  options.value(clipping_shares, "clipping-shares", "S",
+                "each layer's share of the threshold: uniform (default) or size");
+  options.value(model, "model", "M", "linear (default) or mlp");
+  options.value(runs, "runs", "R", "number of training runs (default 64)");
+  options.value(workers, "workers", "W", "runs trained at once (default 2)");
+  options.value(canaries, "canaries", "C", "canary records in each run, 0 for none (default 100)");
+  options.value(false_alarm, "false-alarm", "P",
+                "probability of refuting a correct mechanism, of the whole report (default 1e-4)");
+  options.value(seed, "seed", "TEXT", "reproducible data and noise (default: from the system's entropy)");
+  options.flag(json, "json", "print a JSON object");
+  options.value(report, "report", "FILE", "write the JSON object to FILE");
 }
 
-Result<AuditAsked> audit_asked(const Given& given) {
-  const auto setting = read_setting(given);
+Result<audit::Request> asked_of_worker(const AuditRequest& request) {
+  const auto setting = read_setting(request);
   if (!setting) return setting.error();
-  const std::string report = given.count("report") > 0 ? given["report"].as<std::string>() : "";
-  if (given.count("report") > 0) {
-    if (auto ok = check_report(report); !ok) return ok.error();
+  if (request.report) {
+    if (auto ok = check_report(*request.report); !ok) return ok.error();
   }
-  AuditAsked asked{.request = setting->request, .json = given.count("json") > 0, .report = report};
-  asked.request.plan = plan_without_noise(*setting);
-  const auto claim = calibrate(*setting, asked.request.plan);
+  auto asked = setting->request;
+  asked.plan = plan_without_noise(*setting);
+  const auto claim = calibrate(*setting, asked.plan);
   if (!claim) return claim.error();
-  asked.request.claim = *claim;
-  if (given.count("seed") > 0) asked.request.seed = given["seed"].as<std::string>();
+  asked.claim = *claim;
+  asked.seed = request.seed;
   return asked;
 }
 

@@ -1,25 +1,27 @@
-// The request that `hyfreedp audit` sends to `hyfreedp-worker --audit`: its flags, checked, with
-// the noise that they are calibrated to. It is one JSON object on the worker's standard input with
-// every field present; harness/audit/request.h reads it.
+// What `hyfreedp audit` is asked, and the request that it sends to `hyfreedp-worker --audit`: one
+// JSON object on the worker's standard input with every field present, which
+// harness/audit/request.h reads.
 #pragma once
 
 #include "harness/audit/request.h"
-#include "harness/cli/common/command_line.h"
+#include "harness/cli/common/command.h"
 
 namespace hyfreedp::cli {
 
-struct AuditAsked {
-  audit::Request request;   // for the worker
-  bool json = false;        // print the worker's answer instead of text
-  std::string report = {};  // file for the answer; empty: none
+struct AuditRequest {
+  Given hyfreedp, epsilon, delta, population, sample_rate, steps, interval, gamma;
+  Given clipping, clipping_groups, clipping_shares, model;
+  Given runs, workers, canaries, false_alarm;
+  std::optional<std::string> seed;
+  bool json = false;                  // print the worker's answer instead of text
+  std::optional<std::string> report;  // file for the answer
+
+  void describe(Options& options);
 };
 
-// The flags and --help's text.
-CommandLine audit_command_line();
-
-// Reads and checks the flags; errors name the flag. Calibrates the noise: sound modes by PLD, the
+// Checks what is asked; errors name the option. Calibrates the noise: sound modes by PLD, the
 // paper's by RDP as published. The claim is the PLD upper bound of the calibrated events, or the
 // paper's nominal epsilon.
-Result<AuditAsked> audit_asked(const boost::program_options::variables_map& given);
+Result<audit::Request> asked_of_worker(const AuditRequest& request);
 
 }  // namespace hyfreedp::cli

@@ -1,9 +1,12 @@
-// What a spec needs that may not be on this machine.
+// What a spec needs that may not be on this machine, and what it will put on the disk: downloads,
+// and the caches that runs map. All of these go into cache_folder() (harness/base/files.h).
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "harness/base/result.h"
 #include "harness/runner/spec/plan.h"
 
 namespace hyfreedp::cli {
@@ -20,5 +23,27 @@ std::vector<Missing> missing_data(const runner::Spec& spec);
 // Opens and reads all data that the spec's runs would read. The error names every file that is
 // broken or not here, a line each.
 Result<void> check_data(const runner::Spec& spec);
+
+// Bytes.
+struct DiskNeeds {
+  std::uint64_t downloads = 0;      // of data and weights that are not here and can be fetched
+  bool downloads_at_least = false;  // the size of some is not known
+  std::uint64_t caches = 0;         // all that the spec's runs map
+  std::uint64_t cached = 0;         // of these, what is there
+  std::string folder;               // where they go
+  std::uint64_t free = 0;           // in that folder's file system
+
+  std::uint64_t needed() const { return downloads + (caches - cached); }
+};
+
+// Reads none of the data: a cache counts as there if a file of its name and size is. Of data and
+// weights that are not here the name is not known yet, so their caches count as to be made.
+DiskNeeds disk_needs(const runner::Spec& spec);
+
+// One line; empty where nothing is cached or downloaded.
+std::string disk_text(const DiskNeeds& needs);
+// An error where more is needed than is free: it names the folder, both, and the variable that
+// moves it.
+Result<void> check_disk(const DiskNeeds& needs);
 
 }  // namespace hyfreedp::cli

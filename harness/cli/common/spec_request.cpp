@@ -8,15 +8,13 @@
 
 namespace hyfreedp::cli {
 
-namespace options = boost::program_options;
-
 namespace {
 
 constexpr const char* kPresetOfName = "--preset is of a spec's file; name the file, or NAME-PRESET.";
 
-bool is_file_of_spec(const std::string& spec) { return spec.ends_with(".yaml") || spec.ends_with(".yml"); }
-
 }  // namespace
+
+bool is_file_of_spec(const std::string& spec) { return spec.ends_with(".yaml") || spec.ends_with(".yml"); }
 
 Result<std::string> name_of_spec(const std::string& spec, const std::string& preset) {
   if (!is_file_of_spec(spec)) return preset.empty() ? Result<std::string>(spec) : error(kPresetOfName);
@@ -25,57 +23,69 @@ Result<std::string> name_of_spec(const std::string& spec, const std::string& pre
   return loaded->content.name;
 }
 
-void add_set_option(options::options_description& all, std::vector<std::string>& settings) {
-  all.add_options()(
-      "set", options::value(&settings)->composing()->value_name("KEY=VALUE"),
-      "where a spec is given as a file: as if it had this value in what the preset makes of it; "
-      "KEY is a path (defaults.train.steps, panels.main.rows.0.title), VALUE is YAML; may be "
-      "repeated");
+void describe_preset(Options& options, std::string& preset) {
+  options.value(preset, "preset", "PRESET", "where a spec is given as a file: which of its presets");
 }
 
-void add_shared_options(options::options_description& all, SpecRequest& request) {
-  auto add = all.add_options();
-  add("help,h", "this text");
-  add("out", options::value(&request.out)->default_value("out")->value_name("DIR"),
-      "output folder of `hyfreedp run`");
-  add("confidential", options::bool_switch(&request.confidential),
-      "show values that were not released under differential privacy; the output says so");
-  add("preset", options::value(&request.preset)->value_name("PRESET"),
-      "where a spec is given as a file: which of its presets");
-  add_set_option(all, request.settings);
+void describe_out(Options& options, std::string& out) {
+  options.value(out, "out", "DIR", "output folder of `hyfreedp run`");
 }
 
-std::optional<int> parse_spec_request(const std::string& command, const std::string& usage,
-                                      const options::options_description& further,
-                                      const std::vector<std::string>& arguments, SpecRequest& request,
-                                      std::ostream& out, std::ostream& err) {
-  CommandLine line{.command = command, .usage = usage, .positional = "spec"};
-  add_shared_options(line.options, request);
-  line.options.add(further);
-  options::variables_map given;
-  if (const auto code = read_command_line(line, arguments, given, out, err)) return code;
-  if (given.count("spec") > 0) request.spec = given["spec"].as<std::string>();
-  if (is_file_of_spec(request.spec)) {
-    auto loaded = runner::load_spec(request.spec, request.preset, request.settings);
-    if (!loaded) return refused_lines(command, loaded.error(), err);
-    request.spec = loaded->content.name;
-    request.file = std::move(*loaded);
-    return std::nullopt;
+void describe_set(Options& options, std::vector<std::string>& settings) {
+  options.value(settings, "set", "KEY=VALUE",
+                "where a spec is given as a file: as if it had this value in what the preset makes of it; "
+                "KEY is a path (defaults.train.steps, panels.main.rows.0.title), VALUE is YAML; may be "
+                "repeated");
+}
+
+void SpecRequest::describe(Options& options, const std::string& shown) {
+  options.positional(spec, "spec", shown);
+  describe_options(options);
+  options.begin_group();
+}
+
+void SpecRequest::describe_options(Options& options) {
+  describe_out(options, out);
+  options.flag(confidential, "confidential",
+               "show values that were not released under differential privacy; the output says so");
+  describe_preset(options, preset);
+  describe_set(options, settings);
+}
+
+Checked SpecRequest::check() {
+  if (is_file_of_spec(spec)) {
+    auto loaded = runner::load_spec(spec, preset, settings);
+    if (!loaded) return in_lines(loaded.error());
+    spec = loaded->content.name;
+    file = std::move(*loaded);
+    return {};
   }
-  if (!request.preset.empty()) {
-    return refused(command, error(kPresetOfName), err);
+  if (!preset.empty()) return error(kPresetOfName);
+  if (!settings.empty()) return error("--set is of a spec's file; name the file.");
+  if (spec.empty()) return unusable("name a spec of the database, for example quick");
+  auto kept = value_spec_by_name(folder());
+  if (!kept) return kept.error();
+  file = std::move(*kept);
+  return {};
+}
+
+void CellRequest::describe(Options& options) {
+  options.positional(spec, "spec", "SPEC");
+  options.positional(cell.row, "row", "ROW");
+  options.positional(cell.column, "column", "COLUMN");
+  options.value(cell.panel, "panel", "ID", "the panel; default: the first that has the row and column");
+  describe_out(options, out);
+  options.begin_group();
+}
+
+Checked CellRequest::check(const std::string& command) const {
+  for (const auto& [name, value] :
+       {std::pair{"spec", &spec}, std::pair{"row", &cell.row}, std::pair{"column", &cell.column}}) {
+    if (!value->empty()) continue;
+    return unusable(fmt::format("the {} is missing: hyfreedp {} SPEC ROW COLUMN, for example quick prodigy 3",
+                                name, command));
   }
-  if (!request.settings.empty())
-    return refused(command, error("--set is of a spec's file; name the file."), err);
-  if (!request.spec.empty()) {
-    auto kept = value_spec_by_name(request.folder());
-    if (!kept) return refused(command, kept.error(), err);
-    request.file = std::move(*kept);
-    return std::nullopt;
-  }
-  return refused(
-      command, error("name a spec of the database, for example quick; see hyfreedp " + command + " --help."),
-      err);
+  return {};
 }
 
 Result<std::unique_ptr<results::Store>> open_for_reading(const std::string& out_folder) {

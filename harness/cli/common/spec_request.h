@@ -1,5 +1,5 @@
-// The command line that table, plot, report and export rows share: a spec's name, the output
-// folder, and whether confidential values are wanted.
+// Requests that several commands share: a spec's name or file, the output folder, and whether
+// confidential values are wanted; a cell of its table.
 #pragma once
 
 #include <memory>
@@ -8,43 +8,55 @@
 #include <string>
 #include <vector>
 
-#include "harness/cli/common/command_line.h"
+#include "harness/cli/common/command.h"
 #include "harness/runner/spec/plan.h"
 #include "results/store/store.h"
+#include "results/table/cell_place.h"
 
 namespace hyfreedp::cli {
 
+// SPEC.yaml, and not the name of a spec.
+bool is_file_of_spec(const std::string& spec);
+// The name of the spec that `spec` names: a name as it is, or its file (with `preset`).
+Result<std::string> name_of_spec(const std::string& spec, const std::string& preset);
+
+// --preset and --out, of every command that takes a recorded spec or its file.
+void describe_preset(Options& options, std::string& preset);
+void describe_out(Options& options, std::string& out);
+// --set, of commands that take a spec's file.
+void describe_set(Options& options, std::vector<std::string>& settings);
+
+// What table, plot, export and replay share; the report of several specs has the options alone.
 struct SpecRequest {
   std::string spec;  // its name in the database
-  // Where a file was named instead, or a spec that trains nothing: the spec in the file, as
-  // `preset` and `settings` make it.
   std::string preset;
   std::vector<std::string> settings;  // of --set
-  std::optional<runner::Spec> file;
+  // Where a file was named instead, or a spec that trains nothing: the spec in the file, as
+  // `preset` and `settings` make it.
+  std::optional<runner::Spec> file = {};
   std::string out = "out";
   bool confidential = false;
 
   std::string folder() const { return out + "/" + spec; }
+  // `shown`: how the usage line calls the spec.
+  void describe(Options& options, const std::string& shown);
+  void describe_options(Options& options);
+  // Sets `spec` and `file`. A spec is named by its name, or by its file. One that trains nothing is
+  // in no database: by its name its file is found where `hyfreedp run` left its tables
+  // (value_spec_by_name).
+  Checked check();
 };
 
-// The name of the spec that `spec` names: a name as it is, or its file (SPEC.yaml, with `preset`).
-Result<std::string> name_of_spec(const std::string& spec, const std::string& preset);
+// What trace and export-cell share: SPEC ROW COLUMN.
+struct CellRequest {
+  std::string spec;
+  std::string out = "out";
+  results::CellRequest cell;
 
-// Adds --set, which fills `settings`: of commands that take a spec's file.
-void add_set_option(boost::program_options::options_description& options, std::vector<std::string>& settings);
-// Adds --help, --out, --confidential, --preset and --set, which the report of several specs has
-// too.
-void add_shared_options(boost::program_options::options_description& options, SpecRequest& request);
-
-// A spec is named by its name, or by its file (SPEC.yaml, with --preset and --set). One that trains
-// nothing is in no database: by its name its file is found where `hyfreedp run` left its tables
-// (value_spec_by_name). Reads `arguments` against the shared options and `further` ones. Returns
-// the exit code where nothing is left to do: 0 after --help (prints `usage` and the options), 2
-// after an error.
-std::optional<int> parse_spec_request(const std::string& command, const std::string& usage,
-                                      const boost::program_options::options_description& further,
-                                      const std::vector<std::string>& arguments, SpecRequest& request,
-                                      std::ostream& out, std::ostream& err);
+  void describe(Options& options);
+  // `command`: its name, for the errors.
+  Checked check(const std::string& command) const;
+};
 
 // Opens DIR/hyfreedp.sqlite for reading.
 Result<std::unique_ptr<results::Store>> open_for_reading(const std::string& out_folder);

@@ -1,17 +1,17 @@
 #include "harness/cli/common/study_choice.h"
 
 #include <fmt/format.h>
+#include <map>
 #include <utility>
 
 #include "harness/base/text.h"
 #include "harness/cli/common/spec_request.h"
 #include "harness/runner/execute/only.h"
 #include "results/store/records.h"
+#include "results/store/states.h"
 
 namespace hyfreedp::cli {
 namespace {
-
-namespace options = boost::program_options;
 
 Result<results::SpecRecord> recorded(const results::Store& store, const std::string& name) {
   auto all = store.specs();
@@ -27,17 +27,16 @@ Result<results::SpecRecord> recorded(const results::Store& store, const std::str
 
 }  // namespace
 
-void add_choice_options(options::options_description& all, StudyChoice& choice, const std::string& what) {
-  auto add = all.add_options();
-  add("help,h", "this text");
-  add("only", options::value(&choice.only)->composing()->value_name("KEY=VALUE,..."),
-      (what + " these studies alone, named as for `hyfreedp run --only`: panel, row, epsilon, "
-              "noise_multiplier, seed (row=prodigy,epsilon=3); repeated: these too. Default: all of the spec")
-          .c_str());
-  add("preset", options::value(&choice.preset)->value_name("PRESET"),
-      "where a spec is given as a file: which of its presets");
-  add("out", options::value(&choice.out)->default_value("out")->value_name("DIR"),
-      "output folder of `hyfreedp run`");
+void StudyChoice::describe(Options& options, const std::string& what) {
+  options.positional(spec, "spec", "SPEC");
+  options.in_usage("[--only KEY=VALUE,...]");
+  options.value(only, "only", "KEY=VALUE,...",
+                what +
+                    " these studies alone, named as for `hyfreedp run --only`: panel, row, epsilon, "
+                    "noise_multiplier, seed (row=prodigy,epsilon=3); repeated: these too. Default: all of "
+                    "the spec");
+  describe_preset(options, preset);
+  describe_out(options, out);
 }
 
 Result<ChosenStudies> chosen_studies(const results::Store& store, const StudyChoice& choice) {
@@ -78,6 +77,31 @@ Result<std::string> hand_in_for(const StudyChoice& choice, runner::StudyRequest 
 
 std::string studies_text(std::size_t count, const std::string& spec) {
   return fmt::format("{} of '{}'", counted(static_cast<std::int64_t>(count), "study", "studies"), spec);
+}
+
+std::string study_counts(const std::vector<results::StudyRecord>& studies) {
+  std::map<results::StudyState, std::size_t> states;
+  std::map<std::string, std::size_t> kinds;
+  std::size_t not_needed = 0;
+  for (const auto& study : studies) {
+    if (results::is_not_needed(study)) {
+      ++not_needed;
+      continue;
+    }
+    ++states[study.state];
+    if (study.state == results::StudyState::failed) ++kinds[study.failure_kind];
+  }
+  auto text = fmt::format("{}: {} concluded, {} open, {} failed",
+                          counted(static_cast<std::int64_t>(studies.size()), "study", "studies"),
+                          states[results::StudyState::concluded], states[results::StudyState::open],
+                          states[results::StudyState::failed]);
+  if (not_needed > 0) text += fmt::format(", {} not needed", not_needed);
+  const char* separator = " (";
+  for (const auto& [kind, count] : kinds) {
+    text += fmt::format("{}{} {}", separator, count, kind);
+    separator = ", ";
+  }
+  return kinds.empty() ? text : text + ")";
 }
 
 }  // namespace hyfreedp::cli

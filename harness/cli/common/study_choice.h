@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/cli/common/command_line.h"
+#include "harness/cli/common/command.h"
 #include "harness/runner/execute/study_request.h"
 #include "results/store/store.h"
 
@@ -17,12 +17,10 @@ struct StudyChoice {
   std::string preset;
   std::vector<std::string> only;
   std::string out = "out";
-};
 
-// Adds --help, --preset, --only and --out, which fill `choice`. `what`: the verb of --only's help,
-// such as "cancel".
-void add_choice_options(boost::program_options::options_description& options, StudyChoice& choice,
-                        const std::string& what);
+  // `what`: the verb of --only's help, such as "cancel".
+  void describe(Options& options, const std::string& what);
+};
 
 struct ChosenStudies {
   results::SpecRecord spec;
@@ -39,5 +37,8 @@ Result<std::string> hand_in_for(const StudyChoice& choice, runner::StudyRequest 
 
 // "3 studies of 'quick'"
 std::string studies_text(std::size_t count, const std::string& spec);
+
+// "3 studies: 1 concluded, 1 open, 1 failed (1 diverged)".
+std::string study_counts(const std::vector<results::StudyRecord>& studies);
 
 }  // namespace hyfreedp::cli

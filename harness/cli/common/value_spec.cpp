@@ -8,7 +8,7 @@
 #include "harness/analytic/paper_values.h"
 #include "harness/base/files.h"
 #include "harness/base/text.h"
-#include "harness/cli/common/table_format.h"
+#include "harness/cli/common/outputs.h"
 #include "harness/spec/paper.h"
 #include "plots/curves_figure.h"
 #include "plots/figures.h"

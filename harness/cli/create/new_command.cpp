@@ -1,31 +1,25 @@
-#include "harness/cli/create/new_command.h"
-
 #include <algorithm>
 #include <fmt/format.h>
 
 #include "harness/base/text.h"
-#include "harness/cli/common/command_line.h"
+#include "harness/cli/common/command.h"
 #include "harness/cli/create/new_entry.h"
 #include "harness/cli/create/new_spec.h"
 
 namespace hyfreedp::cli {
 namespace {
 
-namespace options = boost::program_options;
+constexpr std::string_view kText = R"(
+hyfreedp new spec NAME [--folder DIR]
+Writes NAME.yaml: the least spec that runs, with comments that say what to change.
+Example: hyfreedp new spec my-first && hyfreedp run my-first.yaml
 
-constexpr const char* kUsage =
-    "hyfreedp new spec NAME [--folder DIR]\n"
-    "Writes NAME.yaml: the least spec that runs, with comments that say what to change.\n"
-    "Example: hyfreedp new spec my-first && hyfreedp run my-first.yaml\n\n"
-    "hyfreedp new KIND NAME [--source DIR]\n"
-    "Begins a method, rule or dataset of your own in a checkout: copies the template's header, source and "
-    "test, "
-    "and adds its lines to\n"
-    "the tables. KIND: baseline, optimizer, controller (of the learning rate) or dataset. It builds and "
-    "passes "
-    "its tests at once;\n"
-    "then make it yours: baselines/TEMPLATE.md, optimizers/TEMPLATE.md and datasets/README.md say how.\n"
-    "Example: hyfreedp new baseline my-method\n\n";
+hyfreedp new KIND NAME [--source DIR]
+Begins a method, rule or dataset of your own in a checkout: copies the template's header, source and
+test, and adds its lines to the tables. KIND: baseline, optimizer, controller (of the learning rate)
+or dataset. It builds and passes its tests at once; then make it yours: baselines/TEMPLATE.md,
+optimizers/TEMPLATE.md and datasets/README.md say how.
+Example: hyfreedp new baseline my-method)";
 
 // What the command says of an entry that it has written.
 struct Next {
@@ -66,25 +60,23 @@ void print_next(const NewEntry& entry, std::ostream& out) {
       next.room, next.listed, join(paths, " "), next.use, next.guide);
 }
 
-int new_entry_command(const std::string& kind, const std::vector<std::string>& arguments, std::ostream& out,
-                      std::ostream& err) {
-  const auto command = fmt::format("new {}", kind);
-  std::string source;
-  CommandLine line{.command = command, .usage = kUsage, .positional = "name"};
-  line.options.add_options()("help,h", "this text")(
-      "source", options::value(&source)->default_value(".")->value_name("DIR"),
-      "the checkout, or a folder in it");
-  options::variables_map given;
-  if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
-  if (given.count("name") == 0) {
-    return refused(command, error(fmt::format("the name is missing: hyfreedp {} my-{}.", command, kind)),
-                   err);
+struct EntryRequest {
+  std::optional<std::string> name;
+  std::string source = ".";
+
+  void describe(Options& options) {
+    options.positional(name, "name", "NAME");
+    options.value(source, "source", "DIR", "the checkout, or a folder in it");
   }
-  const auto checkout = find_checkout(source);
-  if (!checkout) return refused(command, checkout.error(), err);
-  const auto entry = plan_entry(*checkout, kind, given["name"].as<std::string>());
-  if (!entry) return refused(command, entry.error(), err);
-  if (auto written = write_entry(*checkout, *entry); !written) return refused(command, written.error(), err);
+};
+
+Outcome new_entry(const std::string& kind, const EntryRequest& request, std::ostream& out) {
+  if (!request.name) return error(fmt::format("the name is missing: hyfreedp new {0} my-{0}.", kind));
+  const auto checkout = find_checkout(request.source);
+  if (!checkout) return checkout.error();
+  const auto entry = plan_entry(*checkout, kind, *request.name);
+  if (!entry) return entry.error();
+  if (auto written = write_entry(*checkout, *entry); !written) return written.error();
   for (const auto& file : entry->files) {
     out << fmt::format("{:<8} {} ({} lines)\n", file.is_new ? "new" : "changed", file.path, file.lines);
   }
@@ -92,17 +84,20 @@ int new_entry_command(const std::string& kind, const std::vector<std::string>& a
   return 0;
 }
 
-int new_spec_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
-  std::string folder;
-  CommandLine line{.command = "new spec", .usage = kUsage, .positional = "name"};
-  line.options.add_options()("help,h", "this text")(
-      "folder", options::value(&folder)->default_value(".")->value_name("DIR"), "where to write it");
-  options::variables_map given;
-  if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
-  if (given.count("name") == 0)
-    return refused("new spec", error("say its name: hyfreedp new spec my-first."), err);
-  const auto path = write_spec(folder, given["name"].as<std::string>());
-  if (!path) return refused("new spec", path.error(), err);
+struct NewSpecRequest {
+  std::optional<std::string> name;
+  std::string folder = ".";
+
+  void describe(Options& options) {
+    options.positional(name, "name", "NAME");
+    options.value(folder, "folder", "DIR", "where to write it");
+  }
+};
+
+Outcome new_spec(const NewSpecRequest& request, std::ostream& out, std::ostream&) {
+  if (!request.name) return error("say its name: hyfreedp new spec my-first.");
+  const auto path = write_spec(request.folder, *request.name);
+  if (!path) return path.error();
   out << fmt::format("new      {}\n\nTo change:\n", *path);
   for (const auto& one : what_to_change()) out << "  " << one << '\n';
   out << fmt::format(
@@ -115,14 +110,20 @@ int new_spec_command(const std::vector<std::string>& arguments, std::ostream& ou
 
 }  // namespace
 
-int new_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
-  std::vector<Part> parts = {{"spec", new_spec_command}};
+Command new_command() {
+  Command command{"new",
+                  kText,
+                  {},
+                  "begins a spec, or a method, optimizer or controller of your own in a checkout",
+                  "hyfreedp new baseline my-method",
+                  {{"new spec", kText, action<NewSpecRequest>(new_spec)}}};
   for (const auto& kind : new_kinds()) {
-    parts.push_back({kind, [kind](const auto& rest, std::ostream& o, std::ostream& e) {
-                       return new_entry_command(kind, rest, o, e);
-                     }});
+    const auto begin = [kind](const EntryRequest& request, std::ostream& out, std::ostream&) {
+      return new_entry(kind, request, out);
+    };
+    command.parts.push_back({"new " + kind, kText, action<EntryRequest>(begin)});
   }
-  return run_part("new", kUsage, parts, arguments, out, err);
+  return command;
 }
 
 }  // namespace hyfreedp::cli

@@ -6,55 +6,49 @@
 #include "datasets/fetch/record.h"
 #include "harness/base/json.h"
 #include "harness/base/text.h"
-#include "harness/cli/common/command_line.h"
 #include "harness/cli/common/data_items.h"
 #include "harness/cli/common/spec_request.h"
-#include "harness/cli/data/commands.h"
 
 namespace hyfreedp::cli {
 namespace {
 
-namespace options = boost::program_options;
+constexpr std::string_view kText = R"(
+hyfreedp data list [--json]              datasets and pretrained weights: here or not, size, licence
+hyfreedp data info NAME                  what it is, its licence, what to cite, its files
+hyfreedp data path NAME                  the folder that has it; exit code 1 where none has
+hyfreedp data fetch NAME... | SPEC.yaml  brings it, or all that a spec needs, to this machine
+hyfreedp data verify NAME...             compares the checksums of what is here
+Example: hyfreedp data fetch efficientnet-lite0
+         hyfreedp data fetch experiments/quick.yaml)";
 
-constexpr const char* kUsage =
-    "hyfreedp data list [--json]              datasets and pretrained weights: here or not, size, licence\n"
-    "hyfreedp data info NAME                  what it is, its licence, what to cite, its files\n"
-    "hyfreedp data path NAME                  the folder that has it; exit code 1 where none has\n"
-    "hyfreedp data fetch NAME... | SPEC.yaml  brings it, or all that a spec needs, to this machine\n"
-    "hyfreedp data verify NAME...             compares the checksums of what is here\n"
-    "Example: hyfreedp data fetch efficientnet-lite0\n"
-    "         hyfreedp data fetch experiments/quick.yaml\n\n";
-
-constexpr const char* kListUsage =
-    "hyfreedp data list [--json]\n"
-    "Every dataset with files and all pretrained weights that can be fetched: whether they are on this "
-    "machine and\n"
-    "where, their size and licence.\n"
-    "Example: hyfreedp data list\n\n";
-constexpr const char* kInfoUsage =
-    "hyfreedp data info NAME [--json]\n"
-    "What it is, its licence, what to cite, where it comes from, and its files with their checksums.\n"
-    "Example: hyfreedp data info efficientnet-lite0\n\n";
-constexpr const char* kPathUsage =
-    "hyfreedp data path NAME\n"
-    "Prints the folder that has it. Exit code 1 where none has.\n"
-    "Example: ls \"$(hyfreedp data path fashion-mnist)\"\n\n";
-constexpr const char* kFetchUsage =
-    "hyfreedp data fetch NAME...\n"
-    "hyfreedp data fetch SPEC.yaml [--preset PRESET] [--set KEY=VALUE]\n"
-    "Brings datasets and weights to this machine, into the folder that the environment's XDG_CACHE_HOME "
-    "(else\n"
-    "~/.cache) has for this program; of a spec all that it needs and that is not here. An interrupted "
-    "transfer is\n"
-    "continued by the same command. A hub's token is taken from HF_TOKEN and is never stored.\n"
-    "Exit code: 0 all is here, 1 something could not be fetched, 2 bad input.\n"
-    "Example: hyfreedp data fetch efficientnet-lite0\n\n";
-constexpr const char* kVerifyUsage =
-    "hyfreedp data verify NAME...\n"
-    "Compares each file's SHA-256 with the published or measured one, or with that recorded when it was "
-    "fetched.\n"
-    "Exit code: 0 all are the same, 1 one is not, or is not here, 2 bad input.\n"
-    "Example: hyfreedp data verify fashion-mnist\n\n";
+constexpr std::string_view kListText = R"(
+hyfreedp data list [--json]
+Every dataset with files and all pretrained weights that can be fetched: whether they are on this
+machine and where, their size and licence.
+Example: hyfreedp data list)";
+constexpr std::string_view kInfoText = R"(
+hyfreedp data info NAME [--json]
+What it is, its licence, what to cite, where it comes from, and its files with their checksums.
+Example: hyfreedp data info efficientnet-lite0)";
+constexpr std::string_view kPathText = R"text(
+hyfreedp data path NAME
+Prints the folder that has it. Exit code 1 where none has.
+Example: ls "$(hyfreedp data path fashion-mnist)")text";
+constexpr std::string_view kFetchText = R"(
+hyfreedp data fetch NAME...
+hyfreedp data fetch SPEC.yaml [--preset PRESET] [--set KEY=VALUE]
+Brings datasets and weights to this machine, into the folder that the environment's XDG_CACHE_HOME
+(else ~/.cache) has for this program; of a spec all that it needs and that is not here. An
+interrupted transfer is continued by the same command. A hub's token is taken from HF_TOKEN and is
+never stored.
+Exit code: 0 all is here, 1 something could not be fetched, 2 bad input.
+Example: hyfreedp data fetch efficientnet-lite0)";
+constexpr std::string_view kVerifyText = R"(
+hyfreedp data verify NAME...
+Compares each file's SHA-256 with the published or measured one, or with that recorded when it was
+fetched.
+Exit code: 0 all are the same, 1 one is not, or is not here, 2 bad input.
+Example: hyfreedp data verify fashion-mnist)";
 
 const char* text_of(DataItem::Kind kind) { return kind == DataItem::Kind::data ? "data" : "weights"; }
 
@@ -93,15 +87,15 @@ json::object to_json(const DataItem& item) {
           {"bytes", bytes_of(item)}, {"files", files}};
 }
 
-int list(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
-  bool as_json = false;
-  CommandLine line{.command = "data list", .usage = kListUsage};
-  line.options.add_options()("help,h", "this text")("json", options::bool_switch(&as_json),
-                                                    "machine-readable");
-  options::variables_map given;
-  if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
+struct ListRequest {
+  bool json = false;
+
+  void describe(Options& options) { options.flag(json, "json", "machine-readable"); }
+};
+
+Outcome list(const ListRequest& request, std::ostream& out, std::ostream&) {
   const auto items = data_items();
-  if (as_json) {
+  if (request.json) {
     json::array all;
     for (const auto& item : items) all.push_back(to_json(item));
     out << pretty_json(all);
@@ -123,9 +117,9 @@ int list(const std::vector<std::string>& arguments, std::ostream& out, std::ostr
 }
 
 // The one name that `info` and `path` take.
-Result<DataItem> named(const options::variables_map& given) {
-  if (given.count("name") == 0) return error("name a dataset or weights; see hyfreedp data list.");
-  return find_data_item(given["name"].as<std::string>());
+Result<DataItem> named(const std::optional<std::string>& name) {
+  if (!name) return error("name a dataset or weights; see hyfreedp data list.");
+  return find_data_item(*name);
 }
 
 std::vector<std::string> sources_of(const DataItem& item) {
@@ -140,16 +134,20 @@ std::vector<std::string> sources_of(const DataItem& item) {
   return sources;
 }
 
-int info(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
-  bool as_json = false;
-  CommandLine line{.command = "data info", .usage = kInfoUsage, .positional = "name"};
-  line.options.add_options()("help,h", "this text")("json", options::bool_switch(&as_json),
-                                                    "machine-readable");
-  options::variables_map given;
-  if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
-  const auto item = named(given);
-  if (!item) return refused("data info", item.error(), err);
-  if (as_json) return out << pretty_json(to_json(*item)), 0;
+struct InfoRequest {
+  std::optional<std::string> name;
+  bool json = false;
+
+  void describe(Options& options) {
+    options.positional(name, "name", "NAME");
+    options.flag(json, "json", "machine-readable");
+  }
+};
+
+Outcome info(const InfoRequest& request, std::ostream& out, std::ostream&) {
+  const auto item = named(request.name);
+  if (!item) return item.error();
+  if (request.json) return out << pretty_json(to_json(*item)), 0;
   out << fmt::format("{}  ({})\n  kind: {}\n  licence: {}\n  source: {}\n  where: {}\n  size: {}\n",
                      item->name, item->title, text_of(item->kind), item->licence, item->source,
                      where_of(*item), size_of(*item));
@@ -166,16 +164,19 @@ int info(const std::vector<std::string>& arguments, std::ostream& out, std::ostr
   return 0;
 }
 
-int path(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
-  CommandLine line{.command = "data path", .usage = kPathUsage, .positional = "name"};
-  line.options.add_options()("help,h", "this text");
-  options::variables_map given;
-  if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
-  const auto item = named(given);
-  if (!item) return refused("data path", item.error(), err);
+struct PathRequest {
+  std::optional<std::string> name;
+
+  void describe(Options& options) { options.positional(name, "name", "NAME"); }
+};
+
+Outcome path(const PathRequest& request, std::ostream& out, std::ostream&) {
+  const auto item = named(request.name);
+  if (!item) return item.error();
   if (!item->is_here()) {
-    refused("data path", error(fmt::format("{} is {}", item->name, where_of(*item))), err);
-    return 1;
+    Refusal absent = error(fmt::format("{} is {}", item->name, where_of(*item)));
+    absent.code = 1;
+    return absent;
   }
   out << item->folder << '\n';
   return 0;
@@ -192,19 +193,30 @@ Result<std::vector<DataItem>> all_named(const std::vector<std::string>& names) {
   return items;
 }
 
-std::vector<std::string> names_given(const options::variables_map& given) {
-  return given.count("name") > 0 ? given["name"].as<std::vector<std::string>>() : std::vector<std::string>{};
+struct FetchRequest {
+  std::vector<std::string> names;
+  std::string preset;
+  std::vector<std::string> settings;
+
+  void describe(Options& options) {
+    options.list(names, "name", "NAME...");
+    options.value(preset, "preset", "PRESET", "of a spec; default: as `hyfreedp run` chooses");
+    describe_set(options, settings);
+  }
+};
+
+// Each is told, whatever became of the others.
+void print_failure(const std::string& why, std::ostream& err) {
+  print_refusal("data fetch", error(why), err);
 }
 
-bool is_spec(const std::string& name) { return name.ends_with(".yaml") || name.ends_with(".yml"); }
-
-int fetch_spec(const std::string& spec, const std::string& preset, const std::vector<std::string>& settings,
-               std::ostream& out, std::ostream& err) {
-  const auto needs = runner::spec_needs(spec, preset, settings);
-  if (!needs) return refused_lines("data fetch", needs.error(), err);
+Outcome fetch_spec(const FetchRequest& request, std::ostream& out, std::ostream& err) {
+  const auto& spec = request.names.front();
+  const auto needs = runner::spec_needs(spec, request.preset, request.settings);
+  if (!needs) return in_lines(needs.error());
   const auto done = fetch_needs(*needs, err);
   for (const auto* reasons : {&done.failed, &done.elsewhere}) {
-    for (const auto& why : *reasons) refused("data fetch", error(why), err);
+    for (const auto& why : *reasons) print_failure(why, err);
   }
   if (!done.failed.empty() || !done.elsewhere.empty()) return 1;
   const auto count = counted(static_cast<std::int64_t>(done.brought), "item");
@@ -213,31 +225,20 @@ int fetch_spec(const std::string& spec, const std::string& preset, const std::ve
   return 0;
 }
 
-int fetch(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
-  std::string preset;
-  std::vector<std::string> settings;
-  CommandLine line{.command = "data fetch", .usage = kFetchUsage};
-  line.list = "name";
-  line.options.add_options()("help,h", "this text")("preset", options::value(&preset)->value_name("PRESET"),
-                                                    "of a spec; default: as `hyfreedp run` chooses");
-  add_set_option(line.options, settings);
-  options::variables_map given;
-  if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
-  const auto names = names_given(given);
-  if (names.empty())
-    return refused("data fetch", error("name what to fetch, or a spec; see hyfreedp data list."), err);
-  const bool has_spec = std::any_of(names.begin(), names.end(), is_spec);
-  if (has_spec && names.size() > 1)
-    return refused("data fetch", error("give one spec, or names of datasets and weights."), err);
-  if (has_spec) return fetch_spec(names.front(), preset, settings, out, err);
-  if (!preset.empty()) return refused("data fetch", error("--preset is for a spec."), err);
-  if (!settings.empty()) return refused("data fetch", error("--set is for a spec."), err);
-  const auto items = all_named(names);
-  if (!items) return refused("data fetch", items.error(), err);
+Outcome fetch(const FetchRequest& request, std::ostream& out, std::ostream& err) {
+  if (request.names.empty()) return error("name what to fetch, or a spec; see hyfreedp data list.");
+  if (std::ranges::any_of(request.names, is_file_of_spec)) {
+    if (request.names.size() == 1) return fetch_spec(request, out, err);
+    return error("give one spec, or names of datasets and weights.");
+  }
+  if (!request.preset.empty()) return error("--preset is for a spec.");
+  if (!request.settings.empty()) return error("--set is for a spec.");
+  const auto items = all_named(request.names);
+  if (!items) return items.error();
   int code = 0;
   for (const auto& item : *items) {
     if (auto fetched = fetch_item(item, err); !fetched) {
-      refused("data fetch", fetched.error(), err);
+      print_failure(fetched.error().message, err);
       code = 1;
       continue;
     }
@@ -283,17 +284,16 @@ bool verify_one(const DataItem& item, std::ostream& out) {
   return good;
 }
 
-int verify(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
-  CommandLine line{.command = "data verify", .usage = kVerifyUsage};
-  line.list = "name";
-  line.options.add_options()("help,h", "this text");
-  options::variables_map given;
-  if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
-  const auto names = names_given(given);
-  if (names.empty())
-    return refused("data verify", error("name what to verify; see hyfreedp data list."), err);
-  const auto items = all_named(names);
-  if (!items) return refused("data verify", items.error(), err);
+struct VerifyRequest {
+  std::vector<std::string> names;
+
+  void describe(Options& options) { options.list(names, "name", "NAME..."); }
+};
+
+Outcome verify(const VerifyRequest& request, std::ostream& out, std::ostream&) {
+  if (request.names.empty()) return error("name what to verify; see hyfreedp data list.");
+  const auto items = all_named(request.names);
+  if (!items) return items.error();
   bool good = true;
   for (const auto& item : *items) good = verify_one(item, out) && good;
   return good ? 0 : 1;
@@ -301,10 +301,17 @@ int verify(const std::vector<std::string>& arguments, std::ostream& out, std::os
 
 }  // namespace
 
-int data_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
-  static const std::vector<Part> kParts = {
-      {"list", list}, {"info", info}, {"path", path}, {"fetch", fetch}, {"verify", verify}};
-  return run_part("data", kUsage, kParts, arguments, out, err);
+Command data_command() {
+  return {"data",
+          kText,
+          {},
+          "brings datasets and pretrained weights here: list, info, path, fetch, verify",
+          "hyfreedp data list",
+          {{"data list", kListText, action<ListRequest>(list)},
+           {"data info", kInfoText, action<InfoRequest>(info)},
+           {"data path", kPathText, action<PathRequest>(path)},
+           {"data fetch", kFetchText, action<FetchRequest>(fetch)},
+           {"data verify", kVerifyText, action<VerifyRequest>(verify)}}};
 }
 
 }  // namespace hyfreedp::cli

@@ -5,10 +5,8 @@
 #include "harness/accounting/mechanism.h"
 #include "harness/base/text.h"
 #include "harness/cli/common/accounting_flags.h"
-#include "harness/cli/epsilon/commands.h"
 #include "harness/cli/epsilon/epsilon_boxes.h"
 #include "harness/cli/epsilon/print_epsilon.h"
-#include "plots/figures.h"
 
 namespace hyfreedp::cli {
 namespace {
@@ -19,44 +17,44 @@ using mechanism::ProbeAccounting;
 using mechanism::ProbeSplit;
 using mechanism::ProbeSplitRequest;
 
-constexpr const char* kUsage =
-    "hyfreedp calibrate: the smallest noise multiplier that keeps T Poisson-sampled steps within epsilon.\n"
-    "\n"
-    "  hyfreedp calibrate --sample-rate 0.02 --steps 250 --epsilon 3 --delta 1e-5 --plot noise.svg\n"
-    "  hyfreedp calibrate --records 50000 --batch-size 1000 --epochs 5 --epsilon 3\n"
-    "  hyfreedp calibrate --sample-rate 0.02 --steps 250 --epsilon 3 --delta 1e-5 --hyfreedp folded "
-    "--interval 5\n"
-    "\n"
-    "HyFreeDP splits the budget: gradients get gamma times the noise that all of it would need, the losses "
-    "of a probe\n"
-    "every K steps get what is left. Modes: folded (probes on the gradient's batch, sound), separate-batch "
-    "(probes on\n"
-    "their own batch, sound), paper and paper-appendix (as published, by RDP; their epsilon is "
-    "understated).\n\n";
+constexpr std::string_view kText = R"(
+hyfreedp calibrate: the smallest noise multiplier that keeps T Poisson-sampled steps within epsilon.
+
+  hyfreedp calibrate --sample-rate 0.02 --steps 250 --epsilon 3 --delta 1e-5 --plot noise.svg
+  hyfreedp calibrate --records 50000 --batch-size 1000 --epochs 5 --epsilon 3
+  hyfreedp calibrate --sample-rate 0.02 --steps 250 --epsilon 3 --delta 1e-5 --hyfreedp folded
+      --interval 5
+
+HyFreeDP splits the budget: gradients get gamma times the noise that all of it would need, the
+losses of a probe every K steps get what is left. Modes: folded (probes on the gradient's batch,
+sound), separate-batch (probes on their own batch, sound), paper and paper-appendix (as published,
+by RDP; their epsilon is understated).)";
 
 constexpr std::int64_t kMostLosses = 1000;
 constexpr double kSmallestTried = 0.01 * 1.001;  // search_noise goes no lower; with its tolerance
 
-CommandLine command_line() {
-  CommandLine line{.command = "calibrate", .usage = kUsage};
-  auto add = line.options.add_options();
-  add("help,h", "this text");
-  add_sampling(add);
-  add_text(add, "epsilon", "e", "target, > 0; several with commas: a line for each");
-  add_text(add, "delta", "D", "delta, (0, 1) (default N^-1.1 with --records); several as above");
-  add_text(add, "neighbouring", "R", "add-remove (default) or replace-one");
-  add_text(add, "accountant", "A", "pld (default) or rdp");
-  add_text(add, "orders", "LIST", "Renyi orders for rdp and the paper modes, such as 1.5,2,3,4,8,16");
-  add_text(add, "hyfreedp", "MODE", "folded, separate-batch, paper or paper-appendix");
-  add_text(add, "interval", "K", "with --hyfreedp: a probe every K steps (default 5)");
-  add_text(add, "probes", "m", "with --hyfreedp: losses a probe (default 3)");
-  add_text(add, "gamma", "g", "with --hyfreedp: sigma_g over the noise without probes, > 1 (default 1.01)");
-  add_text(add, "probe-sample-rate", "q",
-           "separate-batch: rate of the probe batch (default that of the steps)");
-  add("json", "print a JSON object");
-  add_text(add, "plot", "FILE", "draw epsilon over steps and noise, as .svg, .png or .pdf");
-  return line;
-}
+struct CalibrateRequest : AccountingRequest {
+  Given epsilon, hyfreedp, interval, probes, gamma, probe_sample_rate;
+
+  void describe(Options& options) {
+    describe_sampling(options);
+    options.value(epsilon, "epsilon", "e", "target, > 0; several with commas: a line for each");
+    options.value(delta, "delta", "D", "delta, (0, 1) (default N^-1.1 with --records); several as above");
+    options.value(neighbouring, "neighbouring", "R", "add-remove (default) or replace-one");
+    options.value(accountant, "accountant", "A", "pld (default) or rdp");
+    options.value(orders, "orders", "LIST",
+                  "Renyi orders for rdp and the paper modes, such as 1.5,2,3,4,8,16");
+    options.value(hyfreedp, "hyfreedp", "MODE", "folded, separate-batch, paper or paper-appendix");
+    options.value(interval, "interval", "K", "with --hyfreedp: a probe every K steps (default 5)");
+    options.value(probes, "probes", "m", "with --hyfreedp: losses a probe (default 3)");
+    options.value(gamma, "gamma", "g",
+                  "with --hyfreedp: sigma_g over the noise without probes, > 1 (default 1.01)");
+    options.value(probe_sample_rate, "probe-sample-rate", "q",
+                  "separate-batch: rate of the probe batch (default that of the steps)");
+    options.flag(json, "json", "print a JSON object");
+    options.value(plot, "plot", "FILE", "draw epsilon over steps and noise, as .svg, .png or .pdf");
+  }
+};
 
 // What is asked, checked. Without `mode` the fields of the probes say nothing.
 struct Task {
@@ -69,13 +67,13 @@ struct Task {
   bool has_several() const { return epsilons.size() * deltas.size() > 1; }
 };
 
-Result<void> read_target(const Given& given, Task& task) {
-  const auto sampling = sampling_given(given);
+Result<void> read_target(const CalibrateRequest& given, Task& task) {
+  const auto sampling = given.sampling();
   if (!sampling) return sampling.error();
-  if (given.count("epsilon") == 0) return error("--epsilon is missing.");
-  auto epsilons = positives_given(given, "epsilon");
+  if (!given.epsilon) return error("--epsilon is missing.");
+  auto epsilons = positives_of(given.epsilon);
   if (!epsilons) return epsilons.error();
-  auto deltas = deltas_given(given, *sampling, "--delta is missing.");
+  auto deltas = given.deltas(*sampling, "--delta is missing.");
   if (!deltas) return deltas.error();
   task.sampling = *sampling;
   task.request.plan.sample_rate = sampling->rate;
@@ -87,10 +85,10 @@ Result<void> read_target(const Given& given, Task& task) {
   return {};
 }
 
-Result<void> read_accountant(const Given& given, Task& task) {
-  if (given.count("accountant") > 0) {
-    task.request.accountant = given["accountant"].as<std::string>();
-    if (auto ok = one_of("accountant", task.request.accountant, {"pld", "rdp"}); !ok) return ok;
+Result<void> read_accountant(const CalibrateRequest& given, Task& task) {
+  if (given.accountant) {
+    task.request.accountant = *given.accountant.text;
+    if (auto ok = one_of(given.accountant, {"pld", "rdp"}); !ok) return ok;
     if (task.is_split && mechanism::is_published(task.request.mode) && task.request.accountant == "pld") {
       return error(
           fmt::format("--accountant pld cannot set the noise of --hyfreedp {}, which is published by RDP.",
@@ -100,38 +98,38 @@ Result<void> read_accountant(const Given& given, Task& task) {
   if (task.request.accountant.empty()) {
     task.request.accountant = task.is_split && mechanism::is_published(task.request.mode) ? "rdp" : "pld";
   }
-  if (given.count("orders") == 0) return {};
+  if (!given.orders) return {};
   if (task.request.accountant != "rdp") return error("--orders needs --accountant rdp.");
-  auto orders = orders_given(given);
+  auto orders = given.renyi_orders();
   if (!orders) return orders.error();
   task.request.orders = std::move(*orders);
   return {};
 }
 
-Result<void> read_probes(const Given& given, Task& task) {
-  if (given.count("hyfreedp") == 0) {
-    for (const char* name : {"interval", "probes", "gamma", "probe-sample-rate"}) {
-      if (given.count(name) > 0) return error(fmt::format("--{} needs --hyfreedp MODE.", name));
+Result<void> read_probes(const CalibrateRequest& given, Task& task) {
+  if (!given.hyfreedp) {
+    for (const auto* one : {&given.interval, &given.probes, &given.gamma, &given.probe_sample_rate}) {
+      if (*one) return error(fmt::format("--{} needs --hyfreedp MODE.", one->name));
     }
     return {};
   }
   auto& request = task.request;
   task.is_split = true;
-  const auto mode = mechanism::probe_accounting_from(given["hyfreedp"].as<std::string>());
+  const auto mode = mechanism::probe_accounting_from(*given.hyfreedp.text);
   if (!mode) return in_context("--hyfreedp", mode.error());
   request.mode = *mode;
-  if (given.count("interval") > 0) {
-    const auto interval = count_given(given, "interval", accounting::kMaxMechanisms);
+  if (given.interval) {
+    const auto interval = count_of(given.interval, accounting::kMaxMechanisms);
     if (!interval) return interval.error();
     request.plan.probe->interval = *interval;
   }
-  if (given.count("probes") > 0) {
-    const auto points = count_given(given, "probes", kMostLosses);
+  if (given.probes) {
+    const auto points = count_of(given.probes, kMostLosses);
     if (!points) return points.error();
     request.plan.probe->points = static_cast<int>(*points);
   }
-  if (given.count("gamma") > 0) {
-    const auto gamma = positive_given(given, "gamma");
+  if (given.gamma) {
+    const auto gamma = positive_of(given.gamma);
     if (!gamma) return gamma.error();
     if (!(*gamma > 1)) {
       return error(fmt::format(
@@ -139,23 +137,23 @@ Result<void> read_probes(const Given& given, Task& task) {
     }
     request.gamma = *gamma;
   }
-  if (given.count("probe-sample-rate") > 0) {
+  if (given.probe_sample_rate) {
     if (request.mode != ProbeAccounting::separate_batch) {
       return error("--probe-sample-rate needs --hyfreedp separate-batch.");
     }
-    const auto rate = rate_given(given, "probe-sample-rate");
+    const auto rate = rate_of(given.probe_sample_rate);
     if (!rate) return rate.error();
     request.plan.probe->sample_rate = *rate;
   }
   return {};
 }
 
-Result<Task> task_of(const Given& given) {
+Result<Task> task_of(const CalibrateRequest& given) {
   Task task;
   if (auto ok = read_target(given, task); !ok) return ok.error();
   if (auto ok = read_probes(given, task); !ok) return ok.error();
   if (auto ok = read_accountant(given, task); !ok) return ok.error();
-  const auto neighbouring = neighbouring_given(given);
+  const auto neighbouring = given.neighbours();
   if (!neighbouring) return neighbouring.error();
   task.neighbouring = *neighbouring;
   if (task.is_split && task.neighbouring != accounting::Neighbouring::add_remove) {
@@ -165,7 +163,7 @@ Result<Task> task_of(const Given& given) {
   }
   if (task.has_several()) {
     if (task.is_split) return error("--hyfreedp takes one --epsilon and one --delta.");
-    if (given.count("plot") > 0) return error("--plot draws one --epsilon and one --delta.");
+    if (given.plot) return error("--plot draws one --epsilon and one --delta.");
   }
   return task;
 }
@@ -282,7 +280,7 @@ Result<void> calibrate_several(Task task, bool as_json, std::ostream& out) {
   return {};
 }
 
-Result<EpsilonFigure> calibrate(const Task& task, bool as_json, std::ostream& out) {
+Result<EpsilonFigure> calibrate_one(const Task& task, bool as_json, std::ostream& out) {
   const auto found = noted_calibration(task);
   if (!found) return found.error();
   print(*found, as_json, out);
@@ -315,39 +313,32 @@ Result<EpsilonFigure> calibrate_split(const Task& task, bool as_json, std::ostre
 }
 
 // Draws first, so that a plot that fails leaves nothing printed.
-Result<void> answer(const Given& given, std::ostream& out) {
-  const auto task = task_of(given);
+Outcome calibrate(const CalibrateRequest& request, std::ostream& out, std::ostream&) {
+  const auto task = task_of(request);
   if (!task) return task.error();
-  const std::string path = given.count("plot") > 0 ? given["plot"].as<std::string>() : "";
-  if (given.count("plot") > 0) {
-    if (auto can = plots::drawable(path); !can) return in_context("--plot", can.error());
-  }
+  if (auto can = request.check_plot(); !can) return can.error();
   std::ostringstream text;
-  const bool as_json = given.count("json") > 0;
   if (task->has_several()) {
-    if (auto done = calibrate_several(*task, as_json, text); !done) return done;
-    if (task->sampling.records > 0 && !as_json) out << sampling_line(task->sampling);
-    out << text.str();
-    return {};
+    if (auto done = calibrate_several(*task, request.json, text); !done) return done.error();
+  } else {
+    const auto figure = task->is_split ? calibrate_split(*task, request.json, text)
+                                       : calibrate_one(*task, request.json, text);
+    if (!figure) return figure.error();
+    if (request.plot) {
+      const auto drawn = draw_epsilon(*figure, *request.plot.text);
+      if (!drawn) return in_context("--plot", drawn.error());
+    }
   }
-  const auto figure =
-      task->is_split ? calibrate_split(*task, as_json, text) : calibrate(*task, as_json, text);
-  if (!figure) return figure.error();
-  if (!path.empty()) {
-    if (auto drawn = draw_epsilon(*figure, path); !drawn) return in_context("--plot", drawn.error());
-  }
-  if (task->sampling.records > 0 && !as_json) out << sampling_line(task->sampling);
+  if (task->sampling.records > 0 && !request.json) out << task->sampling.text();
   out << text.str();
-  return {};
+  return 0;
 }
 
 }  // namespace
 
-int calibrate_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
-  Given given;
-  if (const auto code = read_command_line(command_line(), arguments, given, out, err)) return *code;
-  const auto answered = answer(given, out);
-  return answered ? 0 : refused("calibrate", answered.error(), err);
+Command calibrate_command() {
+  return {"calibrate", kText, action<CalibrateRequest>(calibrate), "the noise that meets an epsilon",
+          "hyfreedp calibrate --sample-rate 0.02 --steps 250 --epsilon 3 --delta 1e-5"};
 }
 
 }  // namespace hyfreedp::cli

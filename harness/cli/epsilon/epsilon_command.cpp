@@ -1,68 +1,77 @@
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
+#include <ostream>
+#include <set>
 #include <sstream>
+#include <string>
 
+#include "baselines/baseline.h"
 #include "harness/accounting/calibration_search.h"
 #include "harness/accounting/mechanism.h"
 #include "harness/base/text.h"
 #include "harness/cli/common/accounting_flags.h"
-#include "harness/cli/common/command_line.h"
-#include "harness/cli/epsilon/commands.h"
+#include "harness/cli/common/command.h"
 #include "harness/cli/epsilon/epsilon_boxes.h"
-#include "harness/cli/epsilon/epsilon_db.h"
 #include "harness/cli/epsilon/events_file.h"
 #include "harness/cli/epsilon/print_epsilon.h"
+#include "harness/runner/odometer/charge.h"
 #include "harness/runner/odometer/out_folder.h"
-#include "plots/figures.h"
+#include "results/provenance/export.h"
+#include "results/provenance/ledger.h"
+#include "results/store/records.h"
+#include "results/store/states.h"
+#include "results/store/store.h"
+#include "results/table/table_model.h"
 
 namespace hyfreedp::cli {
 namespace {
 
-namespace po = boost::program_options;
 using accounting::Events;
+using accounting::ReportedEpsilon;
 
-constexpr const char* kUsage =
-    "hyfreedp epsilon: what was released about the data, as epsilon at a delta.\n"
-    "\n"
-    "  hyfreedp epsilon --sample-rate 0.02 --noise-multiplier 1.6 --steps 250 --delta 1e-5 --plot e.svg\n"
-    "  hyfreedp epsilon --events events.json --delta 1e-5 --accountant pld --json\n"
-    "  hyfreedp epsilon --out out --study STUDY\n"
-    "\n"
-    "An events file: {\"neighbouring\": \"add-remove\", \"events\": [\n"
-    "  {\"type\": \"poisson-gaussian\", \"sample_rate\": 0.02, \"noise_multiplier\": 1.6, \"count\": 200},\n"
-    "  {\"type\": \"batch\", \"sample_rate\": 0.02, \"count\": 50,\n"
-    "   \"releases\": [{\"noise_multiplier\": 1.6}, {\"noise_multiplier\": 6, \"count\": 3}]}]}\n"
-    "Further types: gaussian, laplace (noise_multiplier, count; laplace also sample_rate); repeat (base, a "
-    "list of\n"
-    "events, and count); selection (distribution geometric, logarithmic, truncated-negative-binomial with "
-    "eta, poisson\n"
-    "or liu-talwar; mean number of runs, or gamma in its place; base, the events of one run); "
-    "not-accountable (reason).\n"
-    "Each may name the disjoint \"split\" of the data that it touched.\n\n";
+constexpr std::string_view kText = R"(
+hyfreedp epsilon: what was released about the data, as epsilon at a delta.
 
-CommandLine command_line() {
-  CommandLine line{.command = "epsilon", .usage = kUsage};
-  auto add = line.options.add_options();
-  add("help,h", "this text");
-  add("events", po::value<std::string>()->value_name("FILE"), "price the events in FILE");
-  add_sampling(add);
-  add_text(add, "noise-multiplier", "sigma", "noise over sensitivity, > 0");
-  add_text(add, "neighbouring", "R", "add-remove (default) or replace-one, with flags");
-  add_text(add, "delta", "D",
-           "delta, (0, 1) (default N^-1.1 with --records); several with commas: a line for each");
-  add_text(add, "accountant", "A", "pld, rdp or gdp; default: PLD and RDP, of which the smaller is reported");
-  add_text(add, "orders", "LIST", "Renyi orders for rdp, such as 1.5,2,3,4,8,16");
-  add("json", "print a JSON object");
-  add_text(add, "plot", "FILE",
-           "draw epsilon over steps and noise (events file: over repetitions and relative noise) as .svg, "
-           ".png or .pdf");
-  add_text(add, "db", "FILE", "read the executed events from a results database");
-  add_text(add, "out", "DIR",
-           "read the executed events from an output folder of `hyfreedp run` (DIR/hyfreedp.sqlite)");
-  add_text(add, "trial", "ID", "with --db or --out: the trial to price");
-  add_text(add, "study", "ID", "with --db or --out: the study to price, all its trials composed");
-  return line;
-}
+  hyfreedp epsilon --sample-rate 0.02 --noise-multiplier 1.6 --steps 250 --delta 1e-5 --plot e.svg
+  hyfreedp epsilon --events events.json --delta 1e-5 --accountant pld --json
+  hyfreedp epsilon --out out --study STUDY
+
+An events file: {"neighbouring": "add-remove", "events": [
+  {"type": "poisson-gaussian", "sample_rate": 0.02, "noise_multiplier": 1.6, "count": 200},
+  {"type": "batch", "sample_rate": 0.02, "count": 50,
+   "releases": [{"noise_multiplier": 1.6}, {"noise_multiplier": 6, "count": 3}]}]}
+Further types: gaussian, laplace (noise_multiplier, count; laplace also sample_rate); repeat (base,
+a list of events, and count); selection (distribution geometric, logarithmic,
+truncated-negative-binomial with eta, poisson or liu-talwar; mean number of runs, or gamma in its
+place; base, the events of one run); not-accountable (reason). Each may name the disjoint "split" of
+the data that it touched.)";
+
+struct EpsilonRequest : AccountingRequest {
+  Given events, noise_multiplier, db, out, trial, study;
+
+  void describe(Options& options) {
+    options.value(events, "events", "FILE", "price the events in FILE");
+    describe_sampling(options);
+    options.value(noise_multiplier, "noise-multiplier", "sigma", "noise over sensitivity, > 0");
+    options.value(neighbouring, "neighbouring", "R", "add-remove (default) or replace-one, with flags");
+    options.value(delta, "delta", "D",
+                  "delta, (0, 1) (default N^-1.1 with --records); several with commas: a line for each");
+    options.value(accountant, "accountant", "A",
+                  "pld, rdp or gdp; default: PLD and RDP, of which the smaller is reported");
+    options.value(orders, "orders", "LIST", "Renyi orders for rdp, such as 1.5,2,3,4,8,16");
+    options.flag(json, "json", "print a JSON object");
+    options.value(plot, "plot", "FILE",
+                  "draw epsilon over steps and noise (events file: over repetitions and relative noise) as "
+                  ".svg, .png or .pdf");
+    options.value(db, "db", "FILE", "read the executed events from a results database");
+    options.value(out, "out", "DIR",
+                  "read the executed events from an output folder of `hyfreedp run` (DIR/hyfreedp.sqlite)");
+    options.value(trial, "trial", "ID", "with --db or --out: the trial to price");
+    options.value(study, "study", "ID", "with --db or --out: the study to price, all its trials composed");
+  }
+};
 
 // What is asked, checked.
 struct Question {
@@ -75,15 +84,14 @@ struct Question {
   std::vector<double> orders;
 };
 
-Result<void> read_flags(const Given& given, Question& question) {
+Result<void> read_flags(const EpsilonRequest& request, Question& question) {
   constexpr const char* kWays = "; give --events FILE, or --sample-rate, --noise-multiplier and --steps";
-  const auto sampling = sampling_given(given, kWays);
+  const auto sampling = request.sampling(kWays);
   if (!sampling) return sampling.error();
-  if (given.count("noise-multiplier") == 0)
-    return error(fmt::format("--noise-multiplier is missing{}.", kWays));
-  const auto noise = positive_given(given, "noise-multiplier");
+  if (!request.noise_multiplier) return error(fmt::format("--noise-multiplier is missing{}.", kWays));
+  const auto noise = positive_of(request.noise_multiplier);
   if (!noise) return noise.error();
-  const auto neighbouring = neighbouring_given(given);
+  const auto neighbouring = request.neighbours();
   if (!neighbouring) return neighbouring.error();
   question.sampling = *sampling;
   question.noise_multiplier = *noise;
@@ -91,37 +99,35 @@ Result<void> read_flags(const Given& given, Question& question) {
   return {};
 }
 
-Result<Question> question_of(const Given& given) {
-  if (auto ok = excluded(
-          given, "events",
-          {"sample-rate", "noise-multiplier", "steps", "records", "batch-size", "epochs", "neighbouring"});
+Result<Question> question_of(const EpsilonRequest& request) {
+  if (auto ok = excluded(request.events,
+                         {&request.sample_rate, &request.noise_multiplier, &request.steps, &request.records,
+                          &request.batch_size, &request.epochs, &request.neighbouring});
       !ok) {
     return ok.error();
   }
-  for (const char* name : {"trial", "study"}) {
-    if (given.count(name) > 0) return error(fmt::format("--{} needs --db FILE or --out DIR.", name));
+  for (const auto* id : {&request.trial, &request.study}) {
+    if (*id) return error(fmt::format("--{} needs --db FILE or --out DIR.", id->name));
   }
   Question question;
-  if (given.count("accountant") > 0) {
-    question.accountant = given["accountant"].as<std::string>();
-    if (auto ok = one_of("accountant", question.accountant, {"pld", "rdp", "gdp"}); !ok) return ok.error();
+  if (request.accountant) {
+    if (auto ok = one_of(request.accountant, {"pld", "rdp", "gdp"}); !ok) return ok.error();
+    question.accountant = *request.accountant.text;
   }
-  if (given.count("orders") > 0 && question.accountant != "rdp") {
-    return error("--orders needs --accountant rdp.");
-  }
-  auto orders = orders_given(given);
+  if (request.orders && question.accountant != "rdp") return error("--orders needs --accountant rdp.");
+  auto orders = request.renyi_orders();
   if (!orders) return orders.error();
   question.orders = std::move(*orders);
-  if (given.count("events") == 0) {
-    if (auto ok = read_flags(given, question); !ok) return ok.error();
+  if (!request.events) {
+    if (auto ok = read_flags(request, question); !ok) return ok.error();
   }
   auto deltas =
-      deltas_given(given, question.sampling, "--delta is missing: the delta at which epsilon is stated.");
+      request.deltas(question.sampling, "--delta is missing: the delta at which epsilon is stated.");
   if (!deltas) return deltas.error();
-  if (deltas->size() > 1 && given.count("plot") > 0) return error("--plot draws one --delta.");
+  if (deltas->size() > 1 && request.plot) return error("--plot draws one --delta.");
   question.deltas = std::move(*deltas);
-  if (given.count("events") > 0) {
-    question.file = given["events"].as<std::string>();
+  if (request.events) {
+    question.file = *request.events.text;
     auto events = read_events_file(question.file);
     if (!events) return events.error();
     question.events = std::move(*events);
@@ -172,14 +178,11 @@ Result<Priced> price(const Question& question, double delta) {
 }
 
 // What to print; draws first, so that a plot that fails leaves nothing printed.
-Result<void> answer(const Given& given, std::ostream& out) {
-  const auto question = question_of(given);
+Outcome answer(const EpsilonRequest& request, std::ostream& out) {
+  const auto question = question_of(request);
   if (!question) return question.error();
-  const std::string path = given.count("plot") > 0 ? given["plot"].as<std::string>() : "";
-  if (given.count("plot") > 0) {
-    if (auto can = plots::drawable(path); !can) return in_context("--plot", can.error());
-  }
-  const bool as_json = given.count("json") > 0;
+  if (auto can = request.check_plot(); !can) return can.error();
+  const bool as_json = request.json;
   const bool is_one = question->deltas.size() == 1;
   std::ostringstream text;
   json::array objects;
@@ -198,45 +201,208 @@ Result<void> answer(const Given& given, std::ostream& out) {
     }
   }
   if (as_json) text << (is_one ? pretty_json(objects.front()) : pretty_json(objects));
-  if (!path.empty()) {
-    if (auto drawn = plot(*question, epsilon, path); !drawn) return in_context("--plot", drawn.error());
+  if (request.plot) {
+    const auto drawn = plot(*question, epsilon, *request.plot.text);
+    if (!drawn) return in_context("--plot", drawn.error());
   }
-  if (question->sampling.records > 0 && !as_json) out << sampling_line(question->sampling);
+  if (question->sampling.records > 0 && !as_json) out << question->sampling.text();
   out << text.str();
-  return {};
+  return 0;
 }
 
-Result<int> answer_from_db(const Given& given, std::ostream& out, std::ostream& err) {
-  const bool folder = given.count("out") > 0;
-  const char* source = folder ? "out" : "db";
-  if (folder && given.count("db") > 0) return error("--db and --out both name a database; give one.");
-  if (auto ok = excluded(given, source,
-                         {"events", "sample-rate", "noise-multiplier", "steps", "records", "batch-size",
-                          "epochs", "neighbouring", "delta", "accountant", "orders", "plot"});
+// relative; the same events give the same bits, another build nearly
+constexpr double kSame = 1e-9;
+
+struct Derived {
+  ReportedEpsilon epsilon;
+  std::string events;                       // in words
+  std::string row;                          // which row it is, in words
+  std::optional<ReportedEpsilon> recorded;  // the row's own
+  bool agrees() const {
+    return !recorded || std::abs(recorded->epsilon - epsilon.epsilon) <= kSame * std::abs(epsilon.epsilon) ||
+           recorded->epsilon == epsilon.epsilon;
+  }
+};
+
+std::string row_text(const results::StudyRecord& study) {
+  return fmt::format("{} / {} / {} / ε {} / seed {}", study.spec, study.panel, study.row,
+                     study.epsilon_target ? short_number(*study.epsilon_target) : "none", study.seed);
+}
+
+Result<std::vector<accounting::Event>> executed_by(const results::Store& store, const std::string& id) {
+  auto trial = store.trial(id);
+  if (!trial) return trial.error();
+  if (!*trial)
+    return error("the database holds no trial '" + id + "'. `hyfreedp export rows SPEC` names them.");
+  const auto& run = **trial;
+  if (run.begun_after && run.events.empty() && run.charged.empty()) {
+    return error("what the trial '" + id +
+                 "' executed is not recorded: it is under way, or its journal could not be read. `hyfreedp "
+                 "odometer` counts what is known of it.");
+  }
+  return runner::charged_events(run);
+}
+
+Result<Derived> derive(const accounting::Events& events, double delta) {
+  Derived derived;
+  derived.events = events.events.empty() ? "none" : results::describe_events(events.events);
+  derived.epsilon.delta = delta;
+  if (events.events.empty()) {
+    derived.epsilon.accountant = "none";
+    derived.epsilon.note = "no private event was executed";
+    return derived;
+  }
+  auto epsilon = accounting::report_epsilon(events, delta);
+  if (!epsilon) return epsilon.error();
+  derived.epsilon = std::move(*epsilon);
+  return derived;
+}
+
+Result<std::vector<Derived>> derive_study(const results::Store& store, const std::string& id) {
+  auto study = store.study(id);
+  if (!study) return study.error();
+  if (!*study)
+    return error("the database holds no study '" + id + "'. `hyfreedp export rows SPEC` names them.");
+  const auto& record = **study;
+  if (record.state == results::StudyState::open) {
+    return error("study " + id + " (" + row_text(record) + ") is not finished yet.");
+  }
+  if (results::is_not_needed(record)) {
+    return error("study " + id + " (" + row_text(record) +
+                 ") was not needed, so it has no epsilon of its own: " + record.failure_message +
+                 " `hyfreedp odometer` charges what it would have released.");
+  }
+  // A method that failed has spent what its runs released all the same.
+  if (record.composition.empty()) {
+    return error("study " + id + " (" + row_text(record) +
+                 ") failed before it released anything: " + record.failure_message);
+  }
+  const auto* listed = record.composition.if_contains("trials");
+  const bool lost = string_or(record.composition, "rule", "") == "selection" && listed != nullptr &&
+                    listed->is_array() && listed->get_array().empty() &&
+                    !bool_or(record.composition, "drew_no_run", false) &&
+                    !record.composition.contains("unlisted");
+  if (lost) {
+    return error("study " + id + " (" + row_text(record) + ") has no epsilon yet: " + record.failure_message);
+  }
+  auto composition = baselines::Composition::from_json(record.composition, "study " + id);
+  if (!composition) return composition.error();
+  const auto unpriced = results::has_unpriced_runs(store, record);
+  if (!unpriced) return unpriced.error();
+  if (*unpriced) {
+    return error("study " + id + " (" + row_text(record) + ") has no epsilon yet: " + record.failure_message +
+                 " `hyfreedp odometer` counts what its runs released.");
+  }
+  auto events = baselines::compose(
+      *composition, [&](const std::string& trial) { return executed_by(store, trial); }, record.trials);
+  if (!events) return events.error();
+  auto derived = derive(*events, record.delta);
+  if (!derived) return derived.error();
+  derived->row = row_text(record);
+  derived->recorded = record.total;
+  return std::vector<Derived>{std::move(*derived)};
+}
+
+// At the delta of each study that uses the trial; beside it what the study recorded for its
+// reported run.
+Result<std::vector<Derived>> derive_trial(const results::Store& store, const std::string& id) {
+  auto events = executed_by(store, id);
+  if (!events) return events.error();
+  if (auto checked = results::check_releasable(store, id); !checked) return checked.error();
+  auto studies = store.all_studies();
+  if (!studies) return studies.error();
+  std::vector<Derived> all;
+  std::set<double> alone;  // deltas of studies that use but do not report it
+  for (const auto& study : *studies) {
+    if (std::find(study.trials.begin(), study.trials.end(), id) == study.trials.end()) continue;
+    const bool reported = study.reported_trial == id;
+    if (!reported && !results::run_count_is_public(study)) continue;
+    if (!reported && !alone.insert(study.delta).second) continue;
+    auto derived = derive({.events = *events}, study.delta);
+    if (!derived) return derived.error();
+    derived->row = reported ? row_text(study) : "this trial alone";
+    if (reported) derived->recorded = study.training;
+    all.push_back(std::move(*derived));
+  }
+  if (all.empty()) return error("no study uses trial " + id + ", so there is no delta to price it at.");
+  return all;
+}
+
+void print_text(const Derived& derived, std::ostream& out) {
+  const auto& epsilon = derived.epsilon;
+  out << fmt::format(
+      "{}\n  events    {}\n  epsilon   {:.6f} at delta {:.6g} ({}; true value at least {:.6f})\n",
+      derived.row, derived.events, epsilon.epsilon, epsilon.delta, epsilon.accountant, epsilon.epsilon_lower);
+  if (epsilon.pld) out << fmt::format("  pld       {:.6f}\n", *epsilon.pld);
+  if (epsilon.rdp) out << fmt::format("  rdp       {:.6f}\n", *epsilon.rdp);
+  if (!epsilon.note.empty()) out << "  note      " << epsilon.note << '\n';
+  if (derived.recorded) {
+    out << fmt::format("  recorded  {:.6f}, {}\n", derived.recorded->epsilon,
+                       derived.agrees() ? "the same" : "DIFFERENT: the row does not follow from its events");
+  }
+}
+
+json::object to_json(const Derived& derived) {
+  json::object object{{"row", derived.row},
+                      {"events", derived.events},
+                      {"derived", as_json(derived.epsilon)},
+                      {"recorded", nullptr},
+                      {"agrees", derived.agrees()}};
+  if (derived.recorded) object["recorded"] = as_json(*derived.recorded);
+  return object;
+}
+
+// "study": composes the executed events of the study's trials by its rule and prints epsilon beside
+// the recorded one; 1 if they differ. "trial": prices the trial alone, at the delta of each study
+// that has it.
+Outcome epsilon_from_db(const std::string& db, const std::string& kind, const std::string& id, bool json,
+                        std::ostream& out) {
+  HYFREEDP_CHECK(kind == "study" || kind == "trial", "unknown kind " + kind);
+  const auto store = results::Store::open(db, results::Store::Mode::read_only);
+  if (!store) return store.error();
+  const auto derived = kind == "study" ? derive_study(**store, id) : derive_trial(**store, id);
+  if (!derived) return derived.error();
+  json::array list;
+  bool agrees = true;
+  for (const auto& one : *derived) {
+    agrees = agrees && one.agrees();
+    if (json)
+      list.push_back(to_json(one));
+    else
+      print_text(one, out);
+  }
+  if (json) out << pretty_json(json::object{{kind, id}, {"epsilons", list}});
+  return agrees ? 0 : 1;
+}
+
+Outcome answer_from_db(const EpsilonRequest& request, std::ostream& out) {
+  if (request.out && request.db) return error("--db and --out both name a database; give one.");
+  const auto& source = request.out ? request.out : request.db;
+  if (auto ok =
+          excluded(source, {&request.events, &request.sample_rate, &request.noise_multiplier, &request.steps,
+                            &request.records, &request.batch_size, &request.epochs, &request.neighbouring,
+                            &request.delta, &request.accountant, &request.orders, &request.plot});
       !ok) {
     return ok.error();
   }
-  const bool trial = given.count("trial") > 0;
-  if (trial == (given.count("study") > 0)) {
-    return error(fmt::format("--{} needs either --trial ID or --study ID.", source));
+  if (bool(request.trial) == bool(request.study)) {
+    return error(fmt::format("--{} needs either --trial ID or --study ID.", source.name));
   }
-  const std::string kind = trial ? "trial" : "study";
-  const auto& place = given[source].as<std::string>();
-  return epsilon_from_db(folder ? runner::OutFolder{place}.database() : place, kind,
-                         given[kind].as<std::string>(), given.count("json") > 0, out, err);
+  const auto& id = request.trial ? request.trial : request.study;
+  const auto db = request.out ? runner::OutFolder{*source.text}.database() : *source.text;
+  return epsilon_from_db(db, id.name, *id.text, request.json, out);
+}
+
+Outcome epsilon(const EpsilonRequest& request, std::ostream& out, std::ostream&) {
+  return request.db || request.out ? answer_from_db(request, out) : answer(request, out);
 }
 
 }  // namespace
 
-int epsilon_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
-  Given given;
-  if (const auto code = read_command_line(command_line(), arguments, given, out, err)) return *code;
-  if (given.count("db") > 0 || given.count("out") > 0) {
-    const auto code = answer_from_db(given, out, err);
-    return code ? *code : refused("epsilon", code.error(), err);
-  }
-  const auto answered = answer(given, out);
-  return answered ? 0 : refused("epsilon", answered.error(), err);
+Command epsilon_command() {
+  return {"epsilon", kText, action<EpsilonRequest>(epsilon),
+          "what given steps cost, or what a stored row really spent",
+          "hyfreedp epsilon --sample-rate 0.02 --noise-multiplier 1.6 --steps 250 --delta 1e-5"};
 }
 
 }  // namespace hyfreedp::cli

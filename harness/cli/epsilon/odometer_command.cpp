@@ -5,8 +5,7 @@
 
 #include "datasets/facts.h"
 #include "harness/base/text.h"
-#include "harness/cli/common/command_line.h"
-#include "harness/cli/epsilon/commands.h"
+#include "harness/cli/common/spec_request.h"
 #include "harness/cli/epsilon/print_epsilon.h"
 #include "harness/runner/odometer/odometer.h"
 #include "results/provenance/ledger.h"
@@ -17,17 +16,13 @@
 namespace hyfreedp::cli {
 namespace {
 
-namespace options = boost::program_options;
 using runner::Spending;
 
-constexpr const char* kUsage =
-    "hyfreedp odometer [DATASET] [options]\n"
-    "What everything that was ever run in an output folder has released about each dataset: every row, seed "
-    "and "
-    "table,\n"
-    "abandoned, failed and running runs too, composed. A row's own epsilon is that of one run of one "
-    "method.\n"
-    "Example: hyfreedp odometer fashion-mnist --out out\n\n";
+constexpr std::string_view kText = R"(
+What everything that was ever run in an output folder has released about each dataset: every row,
+seed and table, abandoned, failed and running runs too, composed. A row's own epsilon is that of one
+run of one method.
+Example: hyfreedp odometer fashion-mnist --out out)";
 
 constexpr std::size_t kLineWidth = 110;
 
@@ -35,41 +30,28 @@ constexpr const char* kUnreadable =
     "Some journal or key file cannot be read and is not counted, so every ε is a lower bound; "
     "--confidential names them.";
 
-struct Request {
+struct OdometerRequest {
   std::string dataset;
-  std::string out;
+  std::string out = "out";
   std::string split;
   std::optional<double> delta;
   bool json = false;
   bool confidential = false;
-};
 
-std::optional<int> parse(const std::vector<std::string>& arguments, Request& request, std::ostream& out,
-                         std::ostream& err) {
-  CommandLine line{.command = "odometer", .usage = kUsage, .positional = "dataset"};
-  auto add = line.options.add_options();
-  add("help,h", "this text");
-  add("out", options::value(&request.out)->default_value("out")->value_name("DIR"),
-      "output folder of `hyfreedp run`");
-  add("delta", options::value<std::string>()->value_name("D"),
-      "delta in (0, 1); default: N^-1.1 of each dataset's training split");
-  add("split", options::value(&request.split)->value_name("NAME"),
-      "private_train or private_validation alone; default: the largest, since no record is in two");
-  add("json", options::bool_switch(&request.json), "one JSON object, with the composed events");
-  add("confidential", options::bool_switch(&request.confidential),
-      "also count runs whose number is confidential, and print the number of runs; the output is marked as "
-      "confidential");
-  options::variables_map given;
-  if (const auto code = read_command_line(line, arguments, given, out, err)) return code;
-  if (given.count("dataset") > 0) request.dataset = given["dataset"].as<std::string>();
-  if (given.count("delta") > 0) {
-    const auto delta = number_given(given, "delta");
-    if (!delta) return refused("odometer", delta.error(), err);
-    if (!(*delta > 0 && *delta < 1)) return refused("odometer", error("--delta must lie in (0, 1)."), err);
-    request.delta = *delta;
+  void describe(Options& options) {
+    options.positional(dataset, "dataset", "[DATASET]");
+    describe_out(options, out);
+    options.number(delta, "delta", "D", kBetweenZeroAndOne,
+                   "delta in (0, 1); default: N^-1.1 of each dataset's training split");
+    options.value(split, "split", "NAME",
+                  "private_train or private_validation alone; default: the largest, since no record is in "
+                  "two");
+    options.flag(json, "json", "one JSON object, with the composed events");
+    options.flag(confidential, "confidential",
+                 "also count runs whose number is confidential, and print the number of runs; the output is "
+                 "marked as confidential");
   }
-  return std::nullopt;
-}
+};
 
 // One dataset, read.
 struct Line {
@@ -228,7 +210,8 @@ json::object to_json(const Line& line, bool confidential) {
   return object;
 }
 
-Result<std::vector<const Spending*>> wanted(const runner::Odometer& odometer, const Request& request) {
+Result<std::vector<const Spending*>> wanted(const runner::Odometer& odometer,
+                                            const OdometerRequest& request) {
   std::vector<const Spending*> found;
   std::set<std::string> names;
   for (const auto& spending : odometer.data) {
@@ -247,7 +230,7 @@ Result<std::vector<const Spending*>> wanted(const runner::Odometer& odometer, co
 }
 
 Result<std::vector<Line>> read(const runner::Odometer& odometer, const std::vector<const Spending*>& data,
-                               const Request& request) {
+                               const OdometerRequest& request) {
   std::vector<Line> lines;
   for (const auto* spending : data) {
     // What an unreadable journal was about is unknown too: it may be any dataset.
@@ -272,7 +255,7 @@ Result<std::vector<Line>> read(const runner::Odometer& odometer, const std::vect
   return lines;
 }
 
-void print(const runner::Odometer& odometer, const std::vector<Line>& lines, const Request& request,
+void print(const runner::Odometer& odometer, const std::vector<Line>& lines, const OdometerRequest& request,
            std::ostream& out) {
   if (request.confidential) out << results::kWatermark << "\n\n";
   if (lines.empty()) out << "No run has touched any data yet.\n";
@@ -295,8 +278,8 @@ void print(const runner::Odometer& odometer, const std::vector<Line>& lines, con
   }
 }
 
-void print_json(const runner::Odometer& odometer, const std::vector<Line>& lines, const Request& request,
-                std::ostream& out) {
+void print_json(const runner::Odometer& odometer, const std::vector<Line>& lines,
+                const OdometerRequest& request, std::ostream& out) {
   json::array list;
   for (const auto& line : lines) list.push_back(to_json(line, request.confidential));
   json::object object{{"datasets", std::move(list)}};
@@ -308,26 +291,29 @@ void print_json(const runner::Odometer& odometer, const std::vector<Line>& lines
   out << pretty_json(object);
 }
 
-}  // namespace
-
-int odometer_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
-  Request request;
-  if (const auto code = parse(arguments, request, out, err)) return *code;
+Outcome odometer(const OdometerRequest& request, std::ostream& out, std::ostream&) {
   const runner::OutFolder folder{request.out};
   const auto store = results::Store::open(folder.database(), results::Store::Mode::read_only);
-  if (!store) return refused("odometer", store.error(), err);
-  const auto odometer = runner::odometer_of(**store, folder, {.confidential = request.confidential});
-  if (!odometer) return refused("odometer", odometer.error(), err);
-  const auto data = wanted(*odometer, request);
-  if (!data) return refused("odometer", data.error(), err);
-  const auto lines = read(*odometer, *data, request);
-  if (!lines) return refused("odometer", lines.error(), err);
+  if (!store) return store.error();
+  const auto found = runner::odometer_of(**store, folder, {.confidential = request.confidential});
+  if (!found) return found.error();
+  const auto data = wanted(*found, request);
+  if (!data) return data.error();
+  const auto lines = read(*found, *data, request);
+  if (!lines) return lines.error();
   if (request.json) {
-    print_json(*odometer, *lines, request, out);
+    print_json(*found, *lines, request, out);
   } else {
-    print(*odometer, *lines, request, out);
+    print(*found, *lines, request, out);
   }
   return 0;
+}
+
+}  // namespace
+
+Command odometer_command() {
+  return {"odometer", kText, action<OdometerRequest>(odometer),
+          "what everything ever run there has released about each dataset", "hyfreedp odometer --out out"};
 }
 
 }  // namespace hyfreedp::cli

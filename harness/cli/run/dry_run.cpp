@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "harness/base/text.h"
-#include "harness/cli/common/disk_needs.h"
+#include "harness/cli/common/run_needs.h"
 #include "harness/cli/run/probe_forecast.h"
 #include "harness/mechanism/releases.h"
 #include "harness/runner/execute/run_memory.h"

@@ -1,16 +1,21 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "datasets/facts.h"
 #include "harness/base/text.h"
 #include "harness/cli/common/outputs.h"
-#include "harness/cli/common/owner_only.h"
 #include "harness/cli/common/spec_request.h"
-#include "harness/cli/run/commands.h"
-#include "harness/cli/run/replay_figure.h"
+#include "harness/runner/execute/replay.h"
 #include "harness/runner/odometer/release.h"
+#include "plots/figure.h"
 #include "plots/figures.h"
+#include "plots/layout.h"
+#include "plots/palette.h"
 #include "results/store/records.h"
 #include "results/table/cell_text.h"
 #include "results/table/table_model.h"
@@ -18,33 +23,20 @@
 namespace hyfreedp::cli {
 namespace {
 
-namespace options = boost::program_options;
 using runner::ReplayedRow;
 
-constexpr const char* kUsage =
-    "hyfreedp replay POOL --rows SPEC.yaml [options]\n"
-    "Repeats the rows of a spec over runs that are in the database already: accuracy against total epsilon, "
-    "with\n"
-    "intervals, and nothing trained. POOL is a spec whose runs are there (its name, or its file), best of "
-    "nondp-gs rows:\n"
-    "a grid of rates, several epsilons and seeds. Its un-noised validation accuracies are read, so the "
-    "output "
-    "is a\n"
-    "simulation on oracle information and says so; where they are confidential, --confidential is needed.\n"
-    "Example: hyfreedp replay replay-pool --rows experiments/replay.yaml --confidential\n\n";
+constexpr std::string_view kText = R"(
+Repeats the rows of a spec over runs that are in the database already: accuracy against total
+epsilon, with intervals, and nothing trained. POOL is a spec whose runs are there (its name, or its
+file), best of nondp-gs rows: a grid of rates, several epsilons and seeds. Its un-noised validation
+accuracies are read, so the output is a simulation on oracle information and says so; where they are
+confidential, --confidential is needed.
+Example: hyfreedp replay replay-pool --rows experiments/replay.yaml --confidential)";
 
 constexpr const char* kWatermark =
     "SIMULATION on oracle information: methods replayed over runs trained once; no row here is a private "
     "release.";
 constexpr double kMostRepeats = 1e6;
-
-struct Request {
-  SpecRequest pool;
-  std::string rows;
-  std::string csv;
-  std::string plot;
-  runner::ReplayOptions replay;
-};
 
 Result<std::int64_t> whole_number(const std::string& name, const std::string& text, double least,
                                   double most) {
@@ -56,40 +48,44 @@ Result<std::int64_t> whole_number(const std::string& name, const std::string& te
                            short_number(least), short_number(most)));
 }
 
-std::optional<int> parse(const std::vector<std::string>& arguments, Request& request, std::ostream& out,
-                         std::ostream& err) {
-  std::string repeats;
-  std::string seed;
-  std::string factor;
-  options::options_description further;
-  auto add = further.add_options();
-  add("rows", options::value(&request.rows)->value_name("SPEC.yaml"), "the rows to repeat");
-  add("repeats", options::value(&repeats)->default_value("1000")->value_name("N"), "of each row and epsilon");
-  add("seed", options::value(&seed)->default_value("0")->value_name("S"), "of all draws");
-  add("snap", options::value(&factor)->default_value("1.6")->value_name("F"),
-      "a learning rate that the pool lacks is replaced by one at most this factor away");
-  add("csv", options::value(&request.csv)->value_name("FILE"), "write the rows there too");
-  add("plot", options::value(&request.plot)->value_name("FILE"), "draw them: .svg, .png or .pdf");
-  if (const auto code = parse_spec_request("replay", kUsage, further, arguments, request.pool, out, err)) {
-    return code;
+struct ReplayRequest : SpecRequest {
+  std::string rows;
+  std::string repeats = "1000";
+  std::string seed = "0";
+  std::string snap = "1.6";
+  std::string csv;
+  std::string plot;
+  runner::ReplayOptions replay = {};  // what these come to
+
+  void describe(Options& options) {
+    options.in_usage("--rows SPEC.yaml");
+    SpecRequest::describe(options, "POOL");
+    options.value(rows, "rows", "SPEC.yaml", "the rows to repeat");
+    options.value(repeats, "repeats", "N", "of each row and epsilon");
+    options.value(seed, "seed", "S", "of all draws");
+    options.value(snap, "snap", "F",
+                  "a learning rate that the pool lacks is replaced by one at most this factor away");
+    options.value(csv, "csv", "FILE", "write the rows there too");
+    options.value(plot, "plot", "FILE", "draw them: .svg, .png or .pdf");
   }
-  if (request.rows.empty()) {
-    return refused("replay", error("name the rows to repeat with --rows SPEC.yaml."), err);
+
+  Checked check() {
+    if (auto checked = SpecRequest::check(); !checked) return checked;
+    if (rows.empty()) return error("name the rows to repeat with --rows SPEC.yaml.");
+    const auto count = whole_number("repeats", repeats, 1, kMostRepeats);
+    if (!count) return count.error();
+    const auto chosen = whole_number("seed", seed, 0, 1e15);
+    if (!chosen) return chosen.error();
+    const auto factor = parsed_number(snap);
+    if (!factor || !(*factor >= 1) || !std::isfinite(*factor)) {
+      return error("--snap is '" + snap + "'; it must be a number of at least 1.");
+    }
+    replay = {.repeats = *count, .seed = *chosen, .max_rate_factor = *factor};
+    if (plot.empty()) return {};
+    if (const auto kind = plots::drawable(plot); !kind) return kind.error();
+    return {};
   }
-  const auto count = whole_number("repeats", repeats, 1, kMostRepeats);
-  if (!count) return refused("replay", count.error(), err);
-  const auto chosen = whole_number("seed", seed, 0, 1e15);
-  if (!chosen) return refused("replay", chosen.error(), err);
-  const auto snap = parsed_number(factor);
-  if (!snap || !(*snap >= 1) || !std::isfinite(*snap)) {
-    return refused("replay", error("--snap is '" + factor + "'; it must be a number of at least 1."), err);
-  }
-  request.replay = {.repeats = *count, .seed = *chosen, .max_rate_factor = *snap};
-  if (!request.plot.empty()) {
-    if (const auto kind = plots::drawable(request.plot); !kind) return refused("replay", kind.error(), err);
-  }
-  return std::nullopt;
-}
+};
 
 // Validation accuracies were never noised, whoever knows the noise of the runs: they are
 // confidential unless the data is nobody's.
@@ -176,13 +172,13 @@ void print_matching(const std::vector<ReplayedRow>& rows, double allowed, std::o
 }
 
 // The first and the last thing that is said.
-void print_watermarks(const Request& request, std::ostream& out) {
+void print_watermarks(const ReplayRequest& request, std::ostream& out) {
   out << kWatermark << '\n';
-  if (request.pool.confidential) out << results::kWatermark << '\n';
+  if (request.confidential) out << results::kWatermark << '\n';
 }
 
-void print_rows(const runner::ReplayPool& pool, const Request& request, const std::vector<ReplayedRow>& rows,
-                std::ostream& out) {
+void print_rows(const runner::ReplayPool& pool, const ReplayRequest& request,
+                const std::vector<ReplayedRow>& rows, std::ostream& out) {
   print_watermarks(request, out);
   std::string panel;
   std::vector<std::vector<std::string>> lines;
@@ -268,55 +264,204 @@ std::map<std::string, std::string> titles_of(const runner::Spec& spec) {
   return titles;
 }
 
-Result<void> write_files(const Request& request, const runner::Spec& spec,
+using plots::Text;
+
+constexpr double kBoxWidth = 380;
+constexpr double kBoxHeight = 330;
+constexpr double kBoxGap = 84;
+constexpr double kApart = 1.012;  // between neighbouring lines, of epsilon
+
+// Mean accuracy of replayed rows against their total epsilon: a box a panel, a line a row, bars of
+// the 95 % interval.
+struct ReplayFigure {
+  std::string title;
+  std::string watermark;                      // said in the figure itself
+  std::string confidential;                   // the same, above it, where the output is
+  std::map<std::string, std::string> titles;  // of rows, by id
+  const std::vector<runner::ReplayedRow>& rows;
+};
+
+// A row's place in the legend and its style, equal in all panels.
+struct Styles {
+  explicit Styles(const std::vector<runner::ReplayedRow>& all) : colours(methods_of(all)) {}
+
+  std::vector<std::string> rows;
+  std::map<std::string, plots::LineStyle> by_row;
+
+  void add(const runner::ReplayedRow& row) {
+    if (by_row.contains(row.row)) return;
+    const auto variant = variants[row.method]++;
+    by_row[row.row] = colours.style(row.method, variant, rows.size());
+    rows.push_back(row.row);
+  }
+
+ private:
+  static std::vector<std::string> methods_of(const std::vector<runner::ReplayedRow>& all) {
+    std::vector<std::string> methods;
+    for (const auto& row : all) methods.push_back(row.method);
+    return methods;
+  }
+
+  plots::MethodColours colours;
+  std::map<std::string, std::size_t> variants;
+};
+
+bool is_drawn(const runner::ReplayedRow& row) { return row.epsilon && row.reported > 0; }
+
+void scale(plots::Box& box) {
+  double least = std::numeric_limits<double>::infinity();
+  double most = 0;
+  double lowest = least;
+  double highest = -least;
+  for (const auto& line : box.lines) {
+    for (const auto& point : line.points) {
+      least = std::min(least, point.x);
+      most = std::max(most, point.x);
+      lowest = std::min(lowest, *point.low);
+      highest = std::max(highest, *point.high);
+    }
+  }
+  box.x.logarithmic = true;
+  box.x.from = least / 1.2;
+  box.x.to = most * 1.2;
+  box.x.ticks = plots::logarithmic_ticks(box.x.from, box.x.to);
+  const double margin = std::max(0.05 * (highest - lowest), 0.1);
+  box.y.from = lowest - margin;
+  box.y.to = highest + margin;
+  box.y.ticks = plots::linear_ticks(box.y.from, box.y.to, 6);
+}
+
+// Rows at the same total epsilon would hide each other: lines stand side by side, each moved by the
+// same factor everywhere.
+void set_apart(std::vector<plots::Line>& lines) {
+  if (lines.size() < 2) return;
+  const double middle = static_cast<double>(lines.size() - 1) / 2;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const double factor = std::pow(kApart, static_cast<double>(i) - middle);
+    for (auto& point : lines[i].points) point.x *= factor;
+  }
+}
+
+plots::Box box_of(const std::vector<const runner::ReplayedRow*>& rows, const Styles& styles, double left) {
+  plots::Box box{.left = left,
+                 .right = left + kBoxWidth,
+                 .bottom = plots::kBottomMargin + plots::kTitleHeight,
+                 .top = plots::kBottomMargin + plots::kTitleHeight + kBoxHeight,
+                 .x = {},
+                 .y = {},
+                 .lines = {}};
+  for (const auto& name : styles.rows) {
+    plots::Line line{.style = styles.by_row.at(name), .points = {}, .markers = true, .error_bars = true};
+    for (const auto* row : rows) {
+      if (row->row == name) line.points.push_back({*row->epsilon, row->mean, row->low, row->high});
+    }
+    std::ranges::sort(line.points, {}, &plots::Point::x);
+    if (!line.points.empty()) box.lines.push_back(std::move(line));
+  }
+  set_apart(box.lines);
+  scale(box);
+  return box;
+}
+
+// An error where no private row has a value.
+Result<plots::Figure> replay_figure(const ReplayFigure& request) {
+  Styles styles(request.rows);
+  std::vector<std::string> panels;
+  std::map<std::string, std::vector<const runner::ReplayedRow*>> by_panel;
+  for (const auto& row : request.rows) {
+    if (!is_drawn(row)) continue;
+    styles.add(row);
+    if (!by_panel.contains(row.panel)) panels.push_back(row.panel);
+    by_panel[row.panel].push_back(&row);
+  }
+  if (panels.empty()) return error("There is nothing to draw: no private row has a value.");
+  plots::Figure figure{.name = "replay",
+                       .title = request.title,
+                       .caption = fmt::format("{}. Rows are set apart by about a hundredth of ε. {}{}{}",
+                                              request.title, request.watermark,
+                                              request.confidential.empty() ? "" : " ", request.confidential)};
+  const auto boxes = static_cast<double>(panels.size());
+  figure.width = plots::kLeftMargin + boxes * kBoxWidth + (boxes - 1) * kBoxGap + plots::kRightMargin;
+  figure.height = plots::kBottomMargin + kBoxHeight + 3.4 * plots::kTitleHeight;
+  figure.texts.push_back(
+      {plots::kLeftMargin, figure.height - 18, request.title, Text::Align::left, true, false});
+  figure.texts.push_back({plots::kLeftMargin, 12, request.watermark, Text::Align::left, false, false});
+  if (!request.confidential.empty()) {
+    figure.texts.push_back(
+        {plots::kLeftMargin, figure.height - 36, request.confidential, Text::Align::left, true, false});
+  }
+  double left = plots::kLeftMargin;
+  for (const auto& panel : panels) {
+    auto box = box_of(by_panel[panel], styles, left);
+    const double middle = (box.left + box.right) / 2;
+    figure.texts.push_back({middle, box.top + 12, panel, Text::Align::centre, false, false});
+    figure.texts.push_back({middle, box.bottom - plots::kAxisLabelDrop,
+                            "total ε, tuning included (log scale)", Text::Align::centre, false, false});
+    figure.texts.push_back({box.left - 52, (box.bottom + box.top) / 2, "mean test accuracy, %",
+                            Text::Align::centre, false, true});
+    figure.boxes.push_back(std::move(box));
+    left += kBoxWidth + kBoxGap;
+  }
+  std::vector<plots::LegendEntry> legend;
+  for (const auto& name : styles.rows) {
+    const auto title = request.titles.find(name);
+    legend.push_back({title == request.titles.end() ? name : title->second, styles.by_row.at(name), true});
+  }
+  plots::add_legend(figure, std::move(legend), plots::kBottomMargin + plots::kTitleHeight + kBoxHeight);
+  return figure;
+}
+
+Result<void> write_files(const ReplayRequest& request, const runner::Spec& spec,
                          const std::vector<ReplayedRow>& rows, std::ostream& out) {
   if (!request.csv.empty()) {
-    const bool confidential = request.pool.confidential;
+    const bool confidential = request.confidential;
     if (auto written = write_output(request.csv, csv_of(rows, confidential), confidential, out); !written)
       return written;
   }
   if (request.plot.empty()) return {};
   const auto figure = replay_figure({.title = spec.content.title,
                                      .watermark = kWatermark,
-                                     .confidential = request.pool.confidential ? results::kWatermark : "",
+                                     .confidential = request.confidential ? results::kWatermark : "",
                                      .titles = titles_of(spec),
                                      .rows = rows});
   if (!figure) return figure.error();
-  if (auto drawn = plots::draw_file(*figure, request.plot, request.pool.confidential); !drawn) return drawn;
+  if (auto drawn = plots::draw_file(*figure, request.plot, request.confidential); !drawn) return drawn;
   out << "Written: " << request.plot << '\n';
   return {};
 }
 
-}  // namespace
-
-int replay_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
-  Request request;
-  if (const auto code = parse(arguments, request, out, err)) return *code;
-  const auto& name = request.pool.spec;
+Outcome replay(const ReplayRequest& request, std::ostream& out, std::ostream& err) {
+  const auto& name = request.spec;
   const auto rows_spec = runner::load_spec(request.rows);
-  if (!rows_spec) return refused_lines("replay", rows_spec.error(), err);
-  const auto store = open_for_reading("replay", request.pool, err);
-  if (!store) return refused("replay", store.error(), err);
+  if (!rows_spec) return in_lines(rows_spec.error());
+  const auto store = open_for_reading("replay", request, err);
+  if (!store) return store.error();
   const auto recorded = (**store).spec(name);
-  if (!recorded) return refused("replay", recorded.error(), err);
+  if (!recorded) return recorded.error();
   if (!*recorded) {
-    return refused(
-        "replay",
-        error(fmt::format("the database holds no spec named '{}'; `hyfreedp run` trains it.", name)), err);
+    return error(fmt::format("the database holds no spec named '{}'; `hyfreedp run` trains it.", name));
   }
-  if (auto allowed = check_confidential(**recorded, request.pool.confidential); !allowed) {
-    return refused("replay", allowed.error(), err);
+  if (auto allowed = check_confidential(**recorded, request.confidential); !allowed) {
+    return allowed.error();
   }
   const auto pool = runner::ReplayPool::open(**store, name);
-  if (!pool) return refused("replay", pool.error(), err);
+  if (!pool) return pool.error();
   const auto rows = runner::replay_spec(*rows_spec, *pool, request.replay);
-  if (!rows) return refused("replay", rows.error(), err);
+  if (!rows) return rows.error();
   print_rows(*pool, request, *rows, out);
-  const OwnerOnly closed(request.pool.confidential);
+  const OwnerOnly closed(request.confidential);
   if (auto written = write_files(request, *rows_spec, *rows, out); !written) {
-    return refused("replay", written.error(), err);
+    return written.error();
   }
   return 0;
+}
+
+}  // namespace
+
+Command replay_command() {
+  return {"replay", kText, action<ReplayRequest>(replay),
+          "repeats methods thousands of times over stored runs: accuracy against total epsilon",
+          "hyfreedp replay replay-pool --rows experiments/replay.yaml --confidential"};
 }
 
 }  // namespace hyfreedp::cli

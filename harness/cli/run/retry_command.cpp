@@ -2,7 +2,6 @@
 
 #include "harness/cli/common/spec_request.h"
 #include "harness/cli/common/study_choice.h"
-#include "harness/cli/run/commands.h"
 #include "harness/runner/execute/cancelled_study.h"
 #include "harness/runner/execute/reopen.h"
 #include "harness/runner/odometer/release.h"
@@ -10,38 +9,27 @@
 namespace hyfreedp::cli {
 namespace {
 
-namespace options = boost::program_options;
+constexpr std::string_view kText = R"(
+Opens studies again that were cancelled, or lost by the machine: the next `hyfreedp run` of the spec
+goes on with them, from their runs' checkpoints where these are. A failure that is an answer
+(diverged, infeasible-epsilon, ...) stays. No run may work in DIR.
+Example: hyfreedp retry quick --only row=dp-hyper,epsilon=1 --out out
+Exit code: 0 these studies are open, 2 bad input, none of them can be, or a run works in DIR.)";
 
-constexpr const char* kUsage =
-    "hyfreedp retry SPEC [--only KEY=VALUE,...] [options]\n"
-    "Opens studies again that were cancelled, or lost by the machine: the next `hyfreedp run` of the spec "
-    "goes "
-    "on with\n"
-    "them, from their runs' checkpoints where these are. A failure that is an answer (diverged, "
-    "infeasible-epsilon, ...)\n"
-    "stays. No run may work in DIR.\n"
-    "Example: hyfreedp retry quick --only row=dp-hyper,epsilon=1 --out out\n"
-    "Exit code: 0 these studies are open, 2 bad input, none of them can be, or a run works in DIR.\n\n";
+struct RetryRequest : StudyChoice {
+  void describe(Options& options) { StudyChoice::describe(options, "retry"); }
+};
 
-}  // namespace
-
-int retry_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
-  StudyChoice choice;
-  CommandLine line{.command = "retry", .usage = kUsage, .positional = "spec"};
-  add_choice_options(line.options, choice, "retry");
-  options::variables_map given;
-  if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
-  if (given.count("spec") > 0) choice.spec = given["spec"].as<std::string>();
-
+Outcome retry(const RetryRequest& choice, std::ostream& out, std::ostream& err) {
   // What is wrong with the request is said before anything is locked or made.
-  if (const auto there = open_for_reading(choice.out); !there) return refused("retry", there.error(), err);
+  if (const auto there = open_for_reading(choice.out); !there) return there.error();
   const runner::OutFolder folder{choice.out};
   const auto lock = runner::FolderLock::acquire(folder);
-  if (!lock) return refused("retry", lock.error(), err);
+  if (!lock) return lock.error();
   const auto store = results::Store::open(folder.database(), results::Store::Mode::read_write);
-  if (!store) return refused("retry", store.error(), err);
+  if (!store) return store.error();
   const auto chosen = chosen_studies(**store, choice);
-  if (!chosen) return refused("retry", chosen.error(), err);
+  if (!chosen) return chosen.error();
   const auto& name = chosen->spec.name;
 
   std::vector<results::StudyRecord> studies;
@@ -60,20 +48,24 @@ int retry_command(const std::vector<std::string>& arguments, std::ostream& out, 
     }
   }
   if (!studies.empty()) {
-    if (auto opened = runner::reopen(**store, folder, chosen->spec, studies); !opened)
-      return refused("retry", opened.error(), err);
+    if (auto opened = runner::reopen(**store, folder, chosen->spec, studies); !opened) return opened.error();
   }
   for (const auto& study : studies) out << "open again: " << runner::study_text(study) << '\n';
   for (const auto& reason : reasons) err << "hyfreedp retry: not " << reason << '\n';
   if (studies.empty() && open_before == 0) {
-    return refused(
-        "retry",
-        error(fmt::format("{}: none can be tried again.", studies_text(chosen->studies.size(), name))), err);
+    return error(fmt::format("{}: none can be tried again.", studies_text(chosen->studies.size(), name)));
   }
   out << fmt::format("{} open again{}; the next run of the spec goes on with them.\n",
                      studies_text(studies.size(), name),
                      open_before > 0 ? fmt::format(", {} open before", open_before) : "");
   return 0;
+}
+
+}  // namespace
+
+Command retry_command() {
+  return {"retry", kText, action<RetryRequest>(retry), "opens studies again that were cancelled or lost",
+          "hyfreedp retry quick --only row=dp-hyper,epsilon=1"};
 }
 
 }  // namespace hyfreedp::cli

@@ -13,15 +13,11 @@
 #include "harness/base/text.h"
 #include "harness/base/utf8.h"
 #include "harness/base/version.h"
-#include "harness/cli/common/command_line.h"
 #include "harness/cli/common/data_items.h"
-#include "harness/cli/common/disk_needs.h"
 #include "harness/cli/common/outputs.h"
 #include "harness/cli/common/run_needs.h"
 #include "harness/cli/common/spec_request.h"
-#include "harness/cli/common/table_format.h"
 #include "harness/cli/common/value_spec.h"
-#include "harness/cli/run/commands.h"
 #include "harness/cli/run/dry_run.h"
 #include "harness/cli/run/notify.h"
 #include "harness/cli/run/run_report.h"
@@ -49,7 +45,13 @@
 namespace hyfreedp::cli {
 namespace {
 
-int refuse(const Error& failure, std::ostream& err) { return refused_lines("run", failure, err); }
+constexpr std::string_view kText = R"(
+Trains what the spec asks for and writes DIR/NAME/{table.{md,csv,tex,html}, report.html, plots}. The
+same command again continues where the last one stopped; finished runs are not repeated. Ctrl-C
+stops cleanly.
+Example: hyfreedp run experiments/smoke.yaml --out out
+Exit code: 0 all rows are there (a method's own failure is a row), 1 some run was lost or broke, 2
+bad input, --cap leaves no room, or memory or disk do not suffice, 130 stopped.)";
 
 // What of a spec is asked for.
 struct AskedPart {
@@ -89,7 +91,8 @@ Result<void> check_devices(const runner::Spec& spec) {
 }
 
 std::uint64_t memory_for(const RunRequest& request) {
-  return request.memory ? *request.memory : runner::machine_memory();
+  return request.memory ? static_cast<std::uint64_t>(std::min(1e9 * *request.memory, 1e18))
+                        : runner::machine_memory();
 }
 
 // What this machine does not have for a run: each a sentence. That not so many workers fit at once
@@ -163,7 +166,7 @@ Result<runner::Budget> reserved_budget(const results::Store& store, const runner
   if (auto settled = runner::settle_release(store, folder, spec, request.fresh, request.replace); !settled) {
     return settled.error();
   }
-  auto budget = runner::Budget::open(store, folder, request.cap);
+  auto budget = runner::Budget::open(store, folder, request.budget());
   if (!budget) return budget.error();
   const bool draws =
       !runner::has_seeded_noise(spec) && std::filesystem::exists(folder.draw_key(spec.content.name));
@@ -244,7 +247,7 @@ Result<void> print_forecast(const RunRequest& request, runner::Spec spec, const 
   asked.cap = request.cap;
   const auto kept = reserved_budget(**store, folder, spec, asked, only, planned);
   if (!kept) return kept.error();
-  out << fmt::format("--cap {} lets all of this start.\n", short_number(request.cap->epsilon));
+  out << fmt::format("--cap {} lets all of this start.\n", short_number(*request.cap));
   return {};
 }
 
@@ -264,7 +267,7 @@ Result<runner::KeptForecast> foresee_weights(const runner::Spec& spec, const run
 }
 
 // A spec that trains nothing: its table, computed or the paper's own.
-int give_values(const RunRequest& request, const runner::Spec& spec, std::ostream& out, std::ostream& err) {
+Result<int> give_values(const RunRequest& request, const runner::Spec& spec, std::ostream& out) {
   const auto& name = spec.content.name;
   const auto& reason = spec.content.not_runnable;
   if (request.dry_run) {
@@ -275,10 +278,10 @@ int give_values(const RunRequest& request, const runner::Spec& spec, std::ostrea
     return 0;
   }
   const auto values = value_spec(spec);
-  if (!values) return refuse(values.error(), err);
+  if (!values) return values.error();
   out << formatted(values->table, TableFormat::terminal, results::style_of_standard_output()) << '\n';
   const auto written = write_value_spec(*values, spec, runner::OutFolder{request.out}.derived(name), out);
-  if (!written) return refuse(written.error(), err);
+  if (!written) return written.error();
   if (reason) out << not_runnable_text(*reason) << '\n';
   return 0;
 }
@@ -337,47 +340,47 @@ Result<void> tell_old_weights(const runner::KeptWeights& keeper, const runner::S
   return {};
 }
 
-int run(const RunRequest& request, runner::Spec spec, const runner::Only& only, runner::RunLog* log,
-        Ending& ending, std::ostream& out, std::ostream& err) {
+Result<int> train(const RunRequest& request, runner::Spec spec, const runner::Only& only, runner::RunLog* log,
+                  Ending& ending, std::ostream& out, std::ostream& err) {
   const auto begin = std::chrono::steady_clock::now();
   const runner::OutFolder folder{std::filesystem::absolute(request.out).lexically_normal().string()};
   const runner::KeptWeights keeper(folder, spec.content.name, request.confidential);
   if (request.keep_weights) {
-    if (auto some = foresee_weights(spec, only, keeper); !some) return refuse(some.error(), err);
+    if (auto some = foresee_weights(spec, only, keeper); !some) return some.error();
   }
   const auto worker = runner::find_worker();
-  if (!worker) return refuse(worker.error(), err);
+  if (!worker) return worker.error();
   const auto lock = runner::FolderLock::acquire(folder);
-  if (!lock) return refuse(lock.error(), err);
+  if (!lock) return lock.error();
   if (request.keep_weights) {
-    if (auto opened = keeper.open(); !opened) return refuse(opened.error(), err);
+    if (auto opened = keeper.open(); !opened) return opened.error();
   }
   const auto store = results::Store::open(folder.database(), results::Store::Mode::read_write);
-  if (!store) return refuse(store.error(), err);
+  if (!store) return store.error();
   const auto& name = spec.content.name;
   if (auto restored = runner::restore_releases(**store, folder, name, request.fresh); !restored) {
-    return refuse(restored.error(), err);
+    return restored.error();
   }
   if (auto apart = runner::check_test_sets(**store, folder, spec.content); !apart) {
-    return refuse(apart.error(), err);
+    return apart.error();
   }
   if (const auto other = runner::other_build_text(*worker); !other.empty())
     err << fmt::format("hyfreedp run: warning: {}.\n", other);
   if (!request.retrain.empty()) {
     const auto said = choose_retrained(**store, spec, request, *worker);
-    if (!said) return refuse(said.error(), err);
+    if (!said) return said.error();
     err << *said;
   }
   std::optional<runner::Budget> budget;
   if (request.cap) {
     // Before the spec is entered: a refused run leaves everything as it was.
     auto reserved = reserved_budget(**store, folder, spec, request, only);
-    if (!reserved) return refuse(reserved.error(), err);
+    if (!reserved) return reserved.error();
     budget = std::move(*reserved);
   }
   const auto differs = runner::differs_from_recorded(**store, spec);
   if (auto entered = runner::enter_spec(**store, folder, spec, request.fresh, request.replace); !entered) {
-    return refuse(entered.error(), err);
+    return entered.error();
   }
   if (differs && !differs->empty() && !request.fresh && !request.replace) {
     err << fmt::format(
@@ -385,7 +388,7 @@ int run(const RunRequest& request, runner::Spec spec, const runner::Only& only, 
         *differs);
   }
   const auto mixed = runner::mixed_builds_warning(**store, spec, runner::build_of_worker(*worker));
-  if (!mixed) return refuse(mixed.error(), err);
+  if (!mixed) return mixed.error();
   if (*mixed) err << fmt::format("hyfreedp run: {}\n", **mixed);
   ending = {.has_begun = true, .summary = name + " failed"};
   if (log != nullptr) {
@@ -404,7 +407,7 @@ int run(const RunRequest& request, runner::Spec spec, const runner::Only& only, 
   runner::LocalExecutor executor({.worker = *worker,
                                   .slots = request.workers,
                                   .hang_limit = std::chrono::duration<double>(60 * request.hang_minutes),
-                                  .memory_limit = request.memory_limit,
+                                  .memory_limit = 1e9 * request.memory_limit,
                                   .memory = static_cast<double>(memory_for(request))});
   runner::Coordinator coordinator(**store, executor, folder, progress);
   coordinator.checkpoint_every(std::chrono::duration<double>(60 * request.checkpoint_minutes));
@@ -416,7 +419,7 @@ int run(const RunRequest& request, runner::Spec spec, const runner::Only& only, 
   if (log != nullptr) coordinator.tell(*log);
   const auto report = coordinator.run(spec, &runner::StopSignal::asked);
   if (!report) {
-    refuse(report.error(), err);
+    print_refusal("run", in_lines(report.error()), err);
     // The message may name a run of a private selection, and the summary goes to a log and to
     // others.
     ending.summary =
@@ -425,11 +428,11 @@ int run(const RunRequest& request, runner::Spec spec, const runner::Only& only, 
     return 1;
   }
   const auto other_code = runner::other_code_note(**store, name, runner::build_of_worker(*worker).worker);
-  if (!other_code) return refuse(other_code.error(), err);
+  if (!other_code) return other_code.error();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const int code = finish_run(*report, **store, spec, folder, seconds, out, err);
   if (!other_code->empty()) err << fmt::format("hyfreedp run: warning: {}\n", *other_code);
-  if (auto told = tell_old_weights(keeper, spec, err); !told) return refuse(told.error(), err);
+  if (auto told = tell_old_weights(keeper, spec, err); !told) return told.error();
   ending.summary = summary_of(*report, name, code, seconds);
   if (log != nullptr) {
     if (!other_code->empty()) log->warning(*other_code);
@@ -439,11 +442,7 @@ int run(const RunRequest& request, runner::Spec spec, const runner::Only& only, 
   return code;
 }
 
-}  // namespace
-
-int run_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
-  RunRequest request;
-  if (const auto code = parse_run_request(arguments, request, out, err)) return *code;
+Result<int> run_spec(const RunRequest& request, std::ostream& out, std::ostream& err) {
   const auto load = [&request] {
     auto spec = runner::load_spec(request.spec, request.preset, request.settings);
     if (spec && !request.device.empty()) runner::set_device(*spec, request.device);
@@ -454,44 +453,44 @@ int run_command(const std::vector<std::string>& arguments, std::ostream& out, st
     // Gigabytes are not brought for a run that cannot be made here.
     if (spec && runner::is_runnable(*spec)) {
       const auto part = part_of(*spec, request.only);
-      if (!part) return refuse(part.error(), err);
-      if (auto usable = check_devices(part->needs); !usable) return refuse(usable.error(), err);
+      if (!part) return part.error();
+      if (auto usable = check_devices(part->needs); !usable) return usable.error();
       std::ostringstream later;  // what is only a warning is said when it runs
-      if (auto room = check_room(*part, request, later); !room) return refuse(room.error(), err);
+      if (auto room = check_room(*part, request, later); !room) return room.error();
     }
     // What is wrong with the spec, or cannot be fetched, is said below.
     if (const auto needs = runner::spec_needs(request.spec, request.preset, request.settings)) {
       const auto done = fetch_needs(*needs, err);
       // That may be what only the rest of the spec needs.
-      if (!done.failed.empty() && request.only.empty()) return refuse(error(join(done.failed, " ")), err);
+      if (!done.failed.empty() && request.only.empty()) return error(join(done.failed, " "));
       if (done.brought > 0) spec = load();
     }
   }
-  if (!spec) return refused_lines("run", spec.error(), err);
+  if (!spec) return spec.error();
   for (const auto& warning : spec->warnings) err << "hyfreedp run: warning: " << warning << '\n';
-  if (auto named = check_name(*spec); !named) return refuse(named.error(), err);
+  if (auto named = check_name(*spec); !named) return named.error();
   if (!runner::is_runnable(*spec)) {
-    if (request.only.empty()) return give_values(request, *spec, out, err);
-    return refuse(error(spec->path + ": it trains nothing, so that --only has nothing to choose from."), err);
+    if (request.only.empty()) return give_values(request, *spec, out);
+    return error(spec->path + ": it trains nothing, so that --only has nothing to choose from.");
   }
   const auto part = part_of(*spec, request.only);
-  if (!part) return refuse(part.error(), err);
+  if (!part) return part.error();
   const auto& [only, needs] = *part;
   if (request.dry_run) {
     const DryRunRates rates{request.gpu_tflops, measured_in(request.out), request.out, request.workers,
                             memory_for(request)};
     auto planned = runner::plan(needs);
-    if (!planned) return refuse(planned.error(), err);
+    if (!planned) return planned.error();
     const auto studies = runner::covered(std::move(*planned), only);
     // In another thread, for of 10^5 runs it takes as long as what is printed before it.
     std::ostringstream odometers;
     auto forecast = std::async(std::launch::async, print_forecast, std::cref(request), *spec, std::cref(only),
                                std::cref(studies), std::ref(odometers));
-    if (auto said = dry_run(needs, studies, rates, out); !said) return refuse(said.error(), err);
+    if (auto said = dry_run(needs, studies, rates, out); !said) return said.error();
     if (request.keep_weights) {
       const runner::KeptWeights keeper({request.out}, spec->content.name, request.confidential);
       const auto weights = foresee_weights(*spec, only, keeper);
-      if (!weights) return refuse(weights.error(), err);
+      if (!weights) return weights.error();
       out << fmt::format("Weights would be kept of {} of {} studies.\n", weights->kept, weights->studies);
       print_reasons(request.confidential ? "Marked as confidential" : kUnkept, weights->confidential, out);
     }
@@ -501,28 +500,45 @@ int run_command(const std::vector<std::string>& arguments, std::ostream& out, st
     out << "Trials run on " << runner::describe_workers(request.workers) << '\n';
     const auto printed = forecast.get();
     out << odometers.str();
-    if (!printed) return refuse(printed.error(), err);  // as the run itself would be
+    if (!printed) return printed.error();  // as the run itself would be
     if (request.data) {
-      if (auto read = check_data(needs); !read) return refuse(read.error(), err);
+      if (auto read = check_data(needs); !read) return read.error();
       out << "All data that these runs read were read without an error.\n";
     }
     const auto room = check_room(needs, studies, request, err);
-    return room ? 0 : refuse(room.error(), err);
+    if (!room) return room.error();
+    return 0;
   }
-  if (auto present = check_datasets(needs); !present) return refuse(present.error(), err);
-  if (auto usable = check_devices(needs); !usable) return refuse(usable.error(), err);
-  if (auto room = check_room(*part, request, err); !room) return refuse(room.error(), err);
+  if (auto present = check_datasets(needs); !present) return present.error();
+  if (auto usable = check_devices(needs); !usable) return usable.error();
+  if (auto room = check_room(*part, request, err); !room) return room.error();
   std::unique_ptr<runner::RunLog> log;
   if (!request.log.empty()) {
     auto opened = runner::RunLog::open(request.log);
-    if (!opened) return refuse(opened.error(), err);
+    if (!opened) return opened.error();
     log = std::move(*opened);
   }
   Ending ending;
   const auto name = spec->content.name;
-  const int code = run(request, std::move(*spec), only, log.get(), ending, out, err);
-  tell_end(request, name, ending, code, log.get(), err);
-  return code;
+  const auto code = train(request, std::move(*spec), only, log.get(), ending, out, err);
+  if (!code) print_refusal("run", in_lines(code.error()), err);
+  const int exit_code = code ? *code : 2;
+  tell_end(request, name, ending, exit_code, log.get(), err);
+  return exit_code;
+}
+
+Outcome run_comparison(const RunRequest& request, std::ostream& out, std::ostream& err) {
+  const auto code = run_spec(request, out, err);
+  if (!code) return in_lines(code.error());
+  return *code;
+}
+
+}  // namespace
+
+Command run_command() {
+  return {"run", kText, action<RunRequest>(run_comparison),
+          "trains what a spec asks for, then writes table, plots and report",
+          "hyfreedp run experiments/quick.yaml"};
 }
 
 }  // namespace hyfreedp::cli

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "harness/base/text.h"
-#include "harness/cli/common/command_line.h"
+#include "harness/cli/common/command.h"
 #include "harness/cli/common/outputs.h"
 #include "harness/runner/executors/stop_signal.h"
 #include "harness/runner/odometer/release.h"
@@ -94,7 +94,7 @@ int finish_run(const runner::RunReport& report, const results::Store& store, con
         report.checkpoint_problem);
   }
   if (report.halt) {
-    refused_lines("run", error(*report.halt), err);
+    print_refusal("run", in_lines(error(*report.halt)), err);
     return report.halt_is_crash ? 1 : 2;
   }
   if (report.stopped) {

@@ -1,13 +1,13 @@
-// The command line of `hyfreedp run`.
+// What `hyfreedp run` is asked.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
-#include <iosfwd>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "harness/cli/common/command.h"
 #include "harness/runner/execute/budget.h"
 #include "harness/runner/execute/coordinator.h"
 #include "harness/runner/progress/run_price.h"
@@ -19,33 +19,33 @@ struct RunRequest {
   std::string preset;
   std::vector<std::string> settings;  // of --set
   std::vector<std::string> only;      // as given
-  double gpu_tflops = runner::kAssumedTflops;
-  std::string out;
-  std::string device;
+  std::string out = "out";
   int workers = 2;
-  double checkpoint_minutes =
-      std::chrono::duration<double, std::ratio<60>>(runner::kCheckpointInterval).count();
-  double hang_minutes = 30;
-  double time_limit = 0;                // minutes; 0: none
-  double memory_limit = 0;              // bytes, of a worker; 0: none
-  std::optional<std::uint64_t> memory;  // bytes, of all workers; absent: what the machine has
-  std::optional<runner::Cap> cap;
-  std::optional<double> cap_delta;
+  std::string device;
   bool dry_run = false;
   bool data = false;  // with dry_run: reads the data too
+  double gpu_tflops = runner::kAssumedTflops;
   bool fetch = false;
   bool fresh = false;
   bool replace = false;
   std::vector<std::string> retrain;  // rows, or "all"
+  std::optional<double> cap;         // epsilon
+  std::optional<double> cap_delta;
+  double checkpoint_minutes =
+      std::chrono::duration<double, std::ratio<60>>(runner::kCheckpointInterval).count();
+  double hang_minutes = 30;
+  double time_limit = 0;         // minutes; 0: none
+  double memory_limit = 0;       // GB, of a worker; 0: none
+  std::optional<double> memory;  // GB, of all workers; absent: what the machine has
   bool keep_weights = false;
   bool confidential = false;
-  bool quiet = false;
   std::string log;
   std::string notify;
-};
+  bool quiet = false;
 
-// Returns the exit code where nothing is left to do: 0 after --help, 2 after an error.
-std::optional<int> parse_run_request(const std::vector<std::string>& arguments, RunRequest& request,
-                                     std::ostream& out, std::ostream& err);
+  void describe(Options& options);
+  Checked check() const;
+  std::optional<runner::Cap> budget() const;
+};
 
 }  // namespace hyfreedp::cli

@@ -4,9 +4,8 @@
 #include <set>
 
 #include "harness/base/text.h"
-#include "harness/cli/common/command_line.h"
-#include "harness/cli/run/commands.h"
-#include "harness/cli/run/study_counts.h"
+#include "harness/cli/common/command.h"
+#include "harness/cli/common/study_choice.h"
 #include "harness/mechanism/journal.h"
 #include "harness/runner/odometer/out_folder.h"
 #include "results/store/states.h"
@@ -17,16 +16,11 @@ namespace hyfreedp::cli {
 namespace {
 
 namespace fs = std::filesystem;
-namespace options = boost::program_options;
-
-constexpr const char* kUsage =
-    "hyfreedp status [options]\n"
-    "Says which specs an output folder holds, how many of their studies are done, which trials are under way "
-    "or were\n"
-    "interrupted, and whether keys are left behind. Of private selections their studies alone: how many runs "
-    "they make is\n"
-    "confidential.\n"
-    "Example: hyfreedp status --out out\n\n";
+constexpr std::string_view kText = R"(
+Says which specs an output folder holds, how many of their studies are done, which trials are under
+way or were interrupted, and whether keys are left behind. Of private selections their studies
+alone: how many runs they make is confidential.
+Example: hyfreedp status --out out)";
 
 std::vector<fs::path> files_in(const std::string& folder, const std::string& extension) {
   std::vector<fs::path> files;
@@ -124,21 +118,22 @@ void print_keys(const runner::OutFolder& folder, bool at_work, bool confidential
       folder.keys());
 }
 
-}  // namespace
-
-int status_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
-  std::string root;
+struct StatusRequest {
+  std::string out = "out";
   bool confidential = false;
-  CommandLine line{.command = "status", .usage = kUsage};
-  line.options.add_options()("help,h", "this text")(
-      "out", options::value(&root)->default_value("out")->value_name("DIR"), "output folder")(
-      "confidential", options::bool_switch(&confidential),
-      "also trials that may belong to a private selection, and the number of keys");
-  options::variables_map given;
-  if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
+
+  void describe(Options& options) {
+    options.value(out, "out", "DIR", "output folder");
+    options.flag(confidential, "confidential",
+                 "also trials that may belong to a private selection, and the number of keys");
+  }
+};
+
+Outcome status(const StatusRequest& request, std::ostream& out, std::ostream& err) {
+  const auto& [root, confidential] = request;
   const runner::OutFolder folder{root};
   const auto store = results::Store::open(folder.database(), results::Store::Mode::read_only);
-  if (!store) return refused("status", store.error(), err);
+  if (!store) return store.error();
   if (confidential) out << results::kWatermark << "\n\n";
   const auto process = runner::FolderLock::holder(folder);
   if (process) out << fmt::format("Process {} works in {}.\n", *process, root);
@@ -152,6 +147,13 @@ int status_command(const std::vector<std::string>& arguments, std::ostream& out,
   }
   print_keys(folder, process.has_value(), confidential, out);
   return 0;
+}
+
+}  // namespace
+
+Command status_command() {
+  return {"status", kText, action<StatusRequest>(status), "what an output folder holds, and what is missing",
+          "hyfreedp status --out out"};
 }
 
 }  // namespace hyfreedp::cli

@@ -2,21 +2,17 @@
 #include <fmt/format.h>
 
 #include "harness/cli/common/study_choice.h"
-#include "harness/cli/run/commands.h"
 
 namespace hyfreedp::cli {
 namespace {
 
-namespace options = boost::program_options;
-
 constexpr std::size_t kMostTag = 40;  // characters
 
-constexpr const char* kUsage =
-    "hyfreedp tag SPEC [--add TAG] [--remove TAG] [--only KEY=VALUE,...] [options]\n"
-    "Gives tags to studies, or takes them away. `list runs --tag TAG` finds them again; `trace` and the "
-    "database's\n"
-    "view `study_notes` show them. A run may work in DIR.\n"
-    "Example: hyfreedp tag quick --add good --remove draft --only row=prodigy --out out\n\n";
+constexpr std::string_view kText = R"(
+hyfreedp tag SPEC [--add TAG] [--remove TAG] [--only KEY=VALUE,...] [options]
+Gives tags to studies, or takes them away. `list runs --tag TAG` finds them again; `trace` and the
+database's view `study_notes` show them. A run may work in DIR.
+Example: hyfreedp tag quick --add good --remove draft --only row=prodigy --out out)";
 
 bool is_tag(const std::string& text) {
   const auto is_plain = [](char c) {
@@ -26,36 +22,40 @@ bool is_tag(const std::string& text) {
   return !text.empty() && text.size() <= kMostTag && std::ranges::all_of(text, is_plain);
 }
 
-}  // namespace
+struct TagRequest : StudyChoice {
+  std::vector<std::string> add, remove;
 
-int tag_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
-  StudyChoice choice;
-  runner::StudyRequest request{.kind = runner::StudyRequest::Kind::tag};
-  CommandLine line{.command = "tag", .usage = kUsage, .positional = "spec"};
-  add_choice_options(line.options, choice, "tag");
-  auto add = line.options.add_options();
-  add("add", options::value(&request.add)->composing()->value_name("TAG"),
-      "a tag to give: letters, digits, '-', '_', '.'; may be repeated");
-  add("remove", options::value(&request.remove)->composing()->value_name("TAG"),
-      "a tag to take away; may be repeated");
-  options::variables_map given;
-  if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
-  if (given.count("spec") > 0) choice.spec = given["spec"].as<std::string>();
+  void describe(Options& options) {
+    StudyChoice::describe(options, "tag");
+    options.value(add, "add", "TAG", "a tag to give: letters, digits, '-', '_', '.'; may be repeated");
+    options.value(remove, "remove", "TAG", "a tag to take away; may be repeated");
+  }
+};
+
+Outcome tag(const TagRequest& request, std::ostream& out, std::ostream&) {
   if (request.add.empty() && request.remove.empty()) {
-    return refused("tag", error("say which tags to --add or to --remove; see hyfreedp tag --help."), err);
+    return unusable("say which tags to --add or to --remove");
   }
   for (const auto* tags : {&request.add, &request.remove}) {
     const auto wrong = std::ranges::find_if_not(*tags, is_tag);
     if (wrong == tags->end()) continue;
-    return refused("tag",
-                   error(fmt::format("'{}' is no tag: it has letters, digits, '-', '_' and '.', at most {}.",
-                                     *wrong, kMostTag)),
-                   err);
+    return error(fmt::format("'{}' is no tag: it has letters, digits, '-', '_' and '.', at most {}.", *wrong,
+                             kMostTag));
   }
-  const auto studies = hand_in_for(choice, std::move(request));
-  if (!studies) return refused("tag", studies.error(), err);
+  runner::StudyRequest handed{.kind = runner::StudyRequest::Kind::tag};
+  handed.add = request.add;
+  handed.remove = request.remove;
+  const auto studies = hand_in_for(request, std::move(handed));
+  if (!studies) return studies.error();
   out << fmt::format("{} tagged.\n", *studies);
   return 0;
+}
+
+}  // namespace
+
+Command tag_command() {
+  return {"tag", kText, action<TagRequest>(tag), "gives tags to studies, or takes them away",
+          "hyfreedp tag quick --add good --only row=prodigy"};
 }
 
 }  // namespace hyfreedp::cli

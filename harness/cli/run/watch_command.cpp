@@ -6,10 +6,8 @@
 #include <unistd.h>
 
 #include "harness/base/text.h"
-#include "harness/cli/common/command_line.h"
 #include "harness/cli/common/spec_request.h"
-#include "harness/cli/run/commands.h"
-#include "harness/cli/run/study_counts.h"
+#include "harness/cli/common/study_choice.h"
 #include "harness/cli/run/watched_run.h"
 #include "harness/runner/executors/stop_signal.h"
 #include "harness/runner/odometer/out_folder.h"
@@ -21,30 +19,44 @@
 namespace hyfreedp::cli {
 namespace {
 
-namespace options = boost::program_options;
-
-constexpr const char* kUsage =
-    "hyfreedp watch [SPEC] [options]\n"
-    "Shows from another terminal how the run in an output folder stands: what is done, the time left, and of "
-    "each run\n"
-    "under way its step, its rate, curves of its test accuracy, noised loss and step size, and the epsilon "
-    "of "
-    "what its\n"
-    "journal has booked. Of private selections it shows that they are under way. On a terminal it draws this "
-    "again until\n"
-    "the run is over; elsewhere, or with --once, it prints it once. It only reads.\n"
-    "Example: hyfreedp watch --out out\n"
-    "Exit code: 0 the run is over, or was shown once; 1 the run was killed; 2 bad input; 130 Ctrl-C.\n\n";
+constexpr std::string_view kText = R"(
+Shows from another terminal how the run in an output folder stands: what is done, the time left, and
+of each run under way its step, its rate, curves of its test accuracy, noised loss and step size,
+and the epsilon of what its journal has booked. Of private selections it shows that they are under
+way. On a terminal it draws this again until the run is over; elsewhere, or with --once, it prints
+it once. It only reads.
+Example: hyfreedp watch --out out
+Exit code: 0 the run is over, or was shown once; 1 the run was killed; 2 bad input; 130 Ctrl-C.)";
 
 // Of a redraw, for reading journals; the rest is read for the next.
 constexpr std::chrono::milliseconds kReading{400};
 constexpr double kLongestInterval = 3600;
 
+constexpr Allowed kInterval = {[](double value) { return value >= 0.1 && value <= kLongestInterval; },
+                               "be from 0.1 to 3600 seconds"};
+
 struct WatchRequest {
   std::string spec;  // its name; empty: whichever is run
-  runner::OutFolder folder;
+  runner::OutFolder folder{"out"};
   bool once = false;
   double interval = 1;
+  std::string preset;
+
+  void describe(Options& options) {
+    options.positional(spec, "spec", "[SPEC]");
+    options.value(folder.root, "out", "DIR", "output folder");
+    options.flag(once, "once", "print once, and end");
+    options.number(interval, "interval", "S", kInterval,
+                   "seconds between two drawings, from 0.1; default: 1");
+    options.value(preset, "preset", "PRESET", "where the spec is given as a file: which of its presets");
+  }
+
+  Checked check() {
+    auto name = name_of_spec(spec, preset);
+    if (!name) return in_lines(name.error());
+    spec = std::move(*name);
+    return {};
+  }
 };
 
 // How things stand in the folder.
@@ -134,18 +146,12 @@ Result<std::string> summary(const WatchRequest& request, const std::string& spec
                            request.folder.database(), spec, request.folder.root));
 }
 
-int print_summary(const WatchRequest& request, const std::string& spec, std::ostream& out,
+// Nothing of the wanted spec goes on any more, or ever did.
+Outcome print_end(const WatchRequest& request, const Sight& sight, const std::string& spec, std::ostream& out,
                   std::ostream& err) {
   const auto text = summary(request, spec);
-  if (!text) return refused("watch", text.error(), err);
+  if (!text) return text.error();
   out << *text;
-  return 0;
-}
-
-// Nothing of the wanted spec goes on any more, or ever did.
-int print_end(const WatchRequest& request, const Sight& sight, const std::string& spec, std::ostream& out,
-              std::ostream& err) {
-  if (const int code = print_summary(request, spec, out, err); code != 0) return code;
   if (sight.process && sight.snapshot) {
     out << fmt::format("Process {} works on {} now.\n", *sight.process, sight.snapshot->spec);
   }
@@ -174,9 +180,9 @@ void follow(const Sight& sight, WatchedRuns& runs, std::optional<std::chrono::mi
   runs.read(time);
 }
 
-int watch_once(const WatchRequest& request, std::ostream& out, std::ostream& err) {
+Outcome watch_once(const WatchRequest& request, std::ostream& out, std::ostream& err) {
   const auto sight = look_at(request.folder);
-  if (!sight) return refused("watch", sight.error(), err);
+  if (!sight) return sight.error();
   if (!is_watched(request, *sight)) return print_end(request, *sight, request.spec, out, err);
   WatchedRuns runs(request.folder);
   follow(*sight, runs, std::nullopt);
@@ -189,7 +195,7 @@ void wait(double seconds) {
   ::poll(nullptr, 0, static_cast<int>(std::lround(1000 * seconds)));
 }
 
-int watch_on_terminal(const WatchRequest& request, std::ostream& out, std::ostream& err) {
+Outcome watch_on_terminal(const WatchRequest& request, std::ostream& out, std::ostream& err) {
   const runner::StopSignal signals;
   runner::LiveBlock block(out);
   WatchedRuns runs(request.folder);
@@ -198,7 +204,7 @@ int watch_on_terminal(const WatchRequest& request, std::ostream& out, std::ostre
   std::string spec = request.spec;
   while (!runner::StopSignal::asked()) {
     const auto sight = look_at(request.folder);
-    if (!sight) return refused("watch", sight.error(), err);
+    if (!sight) return sight.error();
     if (!is_watched(request, *sight)) {
       block.clear();
       return print_end(request, *sight, spec, out, err);
@@ -219,36 +225,17 @@ int watch_on_terminal(const WatchRequest& request, std::ostream& out, std::ostre
   return runner::kExitStopped;
 }
 
-}  // namespace
-
-int watch_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
-  WatchRequest request;
-  std::string preset;
-  CommandLine line{.command = "watch", .usage = kUsage, .positional = "spec"};
-  auto add = line.options.add_options();
-  add("help,h", "this text");
-  add("out", options::value(&request.folder.root)->default_value("out")->value_name("DIR"), "output folder");
-  add("once", options::bool_switch(&request.once), "print once, and end");
-  add("interval", options::value<std::string>()->value_name("S"),
-      "seconds between two drawings, from 0.1; default: 1");
-  add("preset", options::value(&preset)->value_name("PRESET"),
-      "where the spec is given as a file: which of its presets");
-  options::variables_map given;
-  if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
-  if (given.count("spec") > 0) request.spec = given["spec"].as<std::string>();
-  auto name = name_of_spec(request.spec, preset);
-  if (!name) return refused_lines("watch", name.error(), err);
-  request.spec = std::move(*name);
-  if (given.count("interval") > 0) {
-    const auto interval = number_given(given, "interval");
-    if (!interval) return refused("watch", interval.error(), err);
-    if (!(*interval >= 0.1 && *interval <= kLongestInterval)) {
-      return refused("watch", error("--interval must be from 0.1 to 3600 seconds."), err);
-    }
-    request.interval = *interval;
-  }
+Outcome watch(const WatchRequest& request, std::ostream& out, std::ostream& err) {
   const bool is_live = !request.once && runner::is_live_terminal(STDOUT_FILENO);
   return is_live ? watch_on_terminal(request, out, err) : watch_once(request, out, err);
+}
+
+}  // namespace
+
+Command watch_command() {
+  return {"watch", kText, action<WatchRequest>(watch),
+          "from another terminal: how a run stands, its curves and epsilon so far",
+          "hyfreedp watch --out out"};
 }
 
 }  // namespace hyfreedp::cli

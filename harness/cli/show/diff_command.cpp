@@ -2,7 +2,6 @@
 
 #include "harness/base/text.h"
 #include "harness/cli/common/spec_request.h"
-#include "harness/cli/show/commands.h"
 #include "harness/runner/execute/spec_diff.h"
 #include "harness/runner/odometer/release.h"
 #include "results/store/records.h"
@@ -10,62 +9,51 @@
 namespace hyfreedp::cli {
 namespace {
 
-namespace options = boost::program_options;
+constexpr std::string_view kText = R"(
+hyfreedp diff A B [options]
+hyfreedp diff SPEC.yaml [options]
+How two specs differ, a line each: its effect, its key, before -> after. A and B are files, or names
+in the database; one file alone is compared with the spec of its name there. Keys are those of the
+spec with all defaults filled in, where panels and rows have what `defaults` gave them. Trains
+nothing.
+  shown    the same rows
+  added    further rows, columns or seeds; those of A stay
+  dropped  rows, columns or seeds of A that B does not have
+  rows     the same trials, from which rows are concluded or priced anew
+  trained  B asks for trials that A does not have, in place of A's
+`hyfreedp run B` takes over what is shown or added. Where it would drop or replace rows that are
+there, it names them and asks for --replace.
+Example: hyfreedp diff quick.yaml --set defaults.seeds='[0, 1]'
+Exit code: 0 compared, whether they differ or not, 2 bad input.)";
 
-constexpr const char* kUsage =
-    "hyfreedp diff A B [options]\n"
-    "hyfreedp diff SPEC.yaml [options]\n"
-    "How two specs differ, a line each: its effect, its key, before -> after. A and B are files, or names in "
-    "the\n"
-    "database; one file alone is compared with the spec of its name there. Keys are those of the spec with "
-    "all\n"
-    "defaults filled in, where panels and rows have what `defaults` gave them. Trains nothing.\n"
-    "  shown    the same rows\n"
-    "  added    further rows, columns or seeds; those of A stay\n"
-    "  dropped  rows, columns or seeds of A that B does not have\n"
-    "  rows     the same trials, from which rows are concluded or priced anew\n"
-    "  trained  B asks for trials that A does not have, in place of A's\n"
-    "`hyfreedp run B` takes over what is shown or added. Where it would drop or replace rows that are there, "
-    "it "
-    "names\n"
-    "them and asks for --replace.\n"
-    "Example: hyfreedp diff quick.yaml --set defaults.seeds='[0, 1]'\n"
-    "Exit code: 0 compared, whether they differ or not, 2 bad input.\n\n";
-
-struct Request {
-  std::vector<std::string> specs;
+struct DiffRequest {
+  std::optional<std::string> a, b;
   std::vector<std::string> presets;
   std::vector<std::string> settings;
-  std::string out;
+  std::string out = "out";
+
+  void describe(Options& options) {
+    options.positional(a, "a", "A");
+    options.positional(b, "b", "B");
+    options.value(presets, "preset", "PRESET",
+                  "of a file: which of its presets; given twice, that of A and that of B");
+    options.value(settings, "set", "KEY=VALUE",
+                  "of B, a file: as if it had this value (hyfreedp run --help); may be repeated");
+    options.value(out, "out", "DIR", "output folder of `hyfreedp run`, whose database has the names");
+  }
+
+  Checked check() const {
+    if (!a) return unusable("name two specs, or a file");
+    if (!b && !is_file_of_spec(*a)) {
+      return error("name what to compare '" + *a + "' with: a file, or another name.");
+    }
+    if (presets.size() > 2) return error("--preset is given at most twice.");
+    if (!settings.empty() && !is_file_of_spec(last())) return error("--set is of B, a file.");
+    return {};
+  }
+
+  const std::string& last() const { return b ? *b : *a; }
 };
-
-bool is_file(const std::string& spec) { return spec.ends_with(".yaml") || spec.ends_with(".yml"); }
-
-std::optional<int> parse(const std::vector<std::string>& arguments, Request& request, std::ostream& out,
-                         std::ostream& err) {
-  CommandLine line{.command = "diff", .usage = kUsage, .positional = "a", .more_positional = {"b"}};
-  auto add = line.options.add_options();
-  add("help,h", "this text");
-  add("preset", options::value(&request.presets)->composing()->value_name("PRESET"),
-      "of a file: which of its presets; given twice, that of A and that of B");
-  add("set", options::value(&request.settings)->composing()->value_name("KEY=VALUE"),
-      "of B, a file: as if it had this value (hyfreedp run --help); may be repeated");
-  add("out", options::value(&request.out)->default_value("out")->value_name("DIR"),
-      "output folder of `hyfreedp run`, whose database has the names");
-  options::variables_map given;
-  if (const auto code = read_command_line(line, arguments, given, out, err)) return code;
-  for (const char* name : {"a", "b"}) {
-    if (given.count(name) > 0) request.specs.push_back(given[name].as<std::string>());
-  }
-  const auto refuse = [&err](const std::string& what) { return refused("diff", error(what), err); };
-  if (request.specs.empty()) return refuse("name two specs, or a file; see hyfreedp diff --help.");
-  if (request.specs.size() == 1 && !is_file(request.specs.front())) {
-    return refuse("name what to compare '" + request.specs.front() + "' with: a file, or another name.");
-  }
-  if (request.presets.size() > 2) return refuse("--preset is given at most twice.");
-  if (!request.settings.empty() && !is_file(request.specs.back())) return refuse("--set is of B, a file.");
-  return std::nullopt;
-}
 
 Result<runner::Spec> recorded_spec(const std::string& name, const std::string& folder) {
   const auto store = open_for_reading(folder);
@@ -89,27 +77,20 @@ struct Pair {
   runner::Spec before, now;
 };
 
-Result<Pair> specs_of(const Request& request) {
-  const auto preset_of = [&](std::size_t position) {
-    if (request.presets.empty()) return std::string();
-    return request.presets[std::min(position, request.presets.size() - 1)];
+Result<Pair> specs_of(const DiffRequest& request) {
+  const auto read = [&](const std::string& spec, bool is_last) {
+    if (!is_file_of_spec(spec)) return recorded_spec(spec, request.out);
+    const auto& presets = request.presets;
+    const auto preset = presets.empty() ? "" : request.b && is_last ? presets.back() : presets.front();
+    return runner::load_spec(spec, preset, is_last ? request.settings : std::vector<std::string>{});
   };
-  const auto read = [&](const std::string& spec, std::size_t position) {
-    if (!is_file(spec)) return recorded_spec(spec, request.out);
-    const bool is_last = position + 1 == request.specs.size();
-    return runner::load_spec(spec, preset_of(position),
-                             is_last ? request.settings : std::vector<std::string>{});
-  };
-  auto now = read(request.specs.back(), request.specs.size() - 1);
+  auto now = read(request.last(), true);
   if (!now) return now.error();
-  auto before = request.specs.size() > 1 ? read(request.specs.front(), 0)
-                                         : recorded_spec(now->content.name, request.out);
+  auto before = request.b ? read(*request.a, false) : recorded_spec(now->content.name, request.out);
   if (!before) return before.error();
   // A file does not say which release of it is meant.
-  if (is_file(request.specs.back())) runner::set_releases(*now, before->content);
-  if (is_file(request.specs.front()) && request.specs.size() > 1) {
-    runner::set_releases(*before, now->content);
-  }
+  if (is_file_of_spec(request.last())) runner::set_releases(*now, before->content);
+  if (request.b && is_file_of_spec(*request.a)) runner::set_releases(*before, now->content);
   return Pair{std::move(*before), std::move(*now)};
 }
 
@@ -154,19 +135,22 @@ void print_reuse(const runner::SpecDiff& diff, std::ostream& out) {
                      counted(static_cast<std::int64_t>(diff.studies.all), "study", "studies"));
 }
 
+Outcome diff(const DiffRequest& request, std::ostream& out, std::ostream&) {
+  const auto specs = specs_of(request);
+  if (!specs) return in_lines(specs.error());
+  const auto difference = runner::spec_diff(specs->before, specs->now);
+  if (!difference) return difference.error();
+  for (const auto& one : difference->differences) print(one, out);
+  if (difference->differences.empty()) out << "The specs are the same.\n";
+  print_reuse(*difference, out);
+  return 0;
+}
+
 }  // namespace
 
-int diff_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
-  Request request;
-  if (const auto code = parse(arguments, request, out, err)) return *code;
-  const auto specs = specs_of(request);
-  if (!specs) return refused_lines("diff", specs.error(), err);
-  const auto diff = runner::spec_diff(specs->before, specs->now);
-  if (!diff) return refused("diff", diff.error(), err);
-  for (const auto& difference : diff->differences) print(difference, out);
-  if (diff->differences.empty()) out << "The specs are the same.\n";
-  print_reuse(*diff, out);
-  return 0;
+Command diff_command() {
+  return {"diff", kText, action<DiffRequest>(diff), "how two specs differ, and what of it is trained again",
+          "hyfreedp diff quick.yaml"};
 }
 
 }  // namespace hyfreedp::cli

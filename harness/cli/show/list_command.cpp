@@ -6,8 +6,7 @@
 #include "datasets/facts.h"
 #include "harness/analytic/analytic.h"
 #include "harness/base/text.h"
-#include "harness/cli/common/command_line.h"
-#include "harness/cli/show/commands.h"
+#include "harness/cli/common/command.h"
 #include "harness/cli/show/list_runs.h"
 #include "harness/cli/show/list_specs.h"
 #include "harness/models/facts/facts.h"
@@ -19,23 +18,20 @@
 namespace hyfreedp::cli {
 namespace {
 
-namespace options = boost::program_options;
-
 const std::vector<std::string> kKinds = {"methods",  "optimizers", "controllers", "models",  "datasets",
                                          "training", "specs",      "analytic",    "figures", "runs"};
 
-const char kUsage[] =
-    "hyfreedp list KIND [NAME] [options]\n"
-    "hyfreedp list runs [SPEC] [--only KEY=VALUE,...] [--state STATE] [--tag TAG] [options]\n"
-    "Lists what a spec may name. KIND: methods, optimizers, controllers, models, datasets, training (what a\n"
-    "spec's `train` may say), specs, analytic (papers' tables and figures that need no training) or figures\n"
-    "(what a spec may list under `figures`). NAME: that one alone; of specs, those with it in their path.\n"
-    "`list runs`: the studies of an output folder, each with the runs that may be shown: all of them, or of "
-    "a private\n"
-    "selection the reported one.\n"
-    "Examples: hyfreedp list methods prodigy\n"
-    "          hyfreedp list specs --short --state runnable\n"
-    "          hyfreedp list runs quick --state failed --out out\n\n";
+constexpr std::string_view kText = R"(
+hyfreedp list KIND [NAME] [options]
+hyfreedp list runs [SPEC] [--only KEY=VALUE,...] [--state STATE] [--tag TAG] [options]
+Lists what a spec may name. KIND: methods, optimizers, controllers, models, datasets, training (what
+a spec's `train` may say), specs, analytic (papers' tables and figures that need no training) or
+figures (what a spec may list under `figures`). NAME: that one alone; of specs, those with it in
+their path. `list runs`: the studies of an output folder, each with the runs that may be shown: all
+of them, or of a private selection the reported one.
+Examples: hyfreedp list methods prodigy
+          hyfreedp list specs --short --state runnable
+          hyfreedp list runs quick --state failed --out out)";
 
 // One entry of any registry, as JSON keeps it and as text prints it.
 struct Listed {
@@ -207,80 +203,84 @@ Result<std::vector<Listed>> only(const std::vector<Listed>& entries, const std::
                            join(names, ", ")));
 }
 
-int list_specs(const SpecFilter& filter, const options::variables_map& given, std::ostream& out,
-               std::ostream& err) {
-  if (auto known = check_filter(filter); !known) return refused("list", known.error(), err);
-  // Specs lie in `experiments` of the folder the command is run in.
-  const auto all = listed_specs("experiments");
-  if (!all) return refused("list", all.error(), err);
-  const auto specs = filtered(*all, filter);
-  if (specs.empty()) return refused("list", error("no spec here is as asked for."), err);
-  if (given.count("json") > 0) {
-    out << pretty_json(to_json(specs));
-  } else if (given.count("short") > 0) {
-    print_short(specs, out);
+struct ListRequest {
+  std::optional<std::string> kind;
+  std::string name;
+  bool json = false, is_short = false;
+  SpecFilter specs;
+  RunsRequest runs;
+
+  void describe(Options& options) {
+    options.positional(kind, "kind", "KIND", kKinds);
+    options.positional(name, "name", "[NAME]");
+    options.flag(json, "json", "machine-readable");
+    options.flag(is_short, "short", "one line each");
+    options.value(specs.state, "state", "STATE",
+                  "specs: runnable, data-missing, gpu-missing, too-large, not-runnable, analytic or "
+                  "cannot-be-read; runs: of studies that are open, concluded, not-needed, failed, or failed "
+                  "with that kind (cancelled)");
+    options.value(specs.paper, "paper", "PAPER", "specs: those that reproduce it");
+    options.value(runs.choice.only, "only", "KEY=VALUE,...",
+                  "runs: of these studies of SPEC alone, named as for `hyfreedp run --only`");
+    options.value(runs.tag, "tag", "TAG", "runs: of studies that have the tag");
+    options.value(runs.format, "format", "text|jsonl", "runs: a table, or one JSON object a line");
+    options.value(runs.choice.out, "out", "DIR", "runs: output folder of `hyfreedp run`");
+  }
+};
+
+template <class Entries>
+Outcome show(const ListRequest& request, const Entries& entries, std::ostream& out) {
+  if (request.json) {
+    out << pretty_json(to_json(entries));
+  } else if (request.is_short) {
+    print_short(entries, out);
   } else {
-    print(specs, out);
+    print(entries, out);
   }
   return 0;
 }
 
-}  // namespace
+Outcome list_specs(const ListRequest& request, std::ostream& out) {
+  auto filter = request.specs;
+  filter.in_path = request.name;
+  if (auto known = check_filter(filter); !known) return known.error();
+  // Specs lie in `experiments` of the folder the command is run in.
+  const auto all = listed_specs("experiments");
+  if (!all) return all.error();
+  const auto specs = filtered(*all, filter);
+  if (specs.empty()) return error("no spec here is as asked for.");
+  return show(request, specs, out);
+}
 
-int list_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
-  SpecFilter filter;
-  RunsRequest runs;
-  CommandLine line{.command = "list", .usage = kUsage, .positional = "kind", .more_positional = {"name"}};
-  line.words = kKinds;
-  auto add = line.options.add_options();
-  add("help,h", "this text");
-  add("json", "machine-readable");
-  add("short", "one line each");
-  add("state", options::value(&filter.state)->value_name("STATE"),
-      "specs: runnable, data-missing, gpu-missing, too-large, not-runnable, analytic or cannot-be-read; "
-      "runs: "
-      "of studies that are open, concluded, not-needed, failed, or failed with that kind (cancelled)");
-  add("paper", options::value(&filter.paper)->value_name("PAPER"), "specs: those that reproduce it");
-  add("only", options::value(&runs.choice.only)->composing()->value_name("KEY=VALUE,..."),
-      "runs: of these studies of SPEC alone, named as for `hyfreedp run --only`");
-  add("tag", options::value(&runs.tag)->value_name("TAG"), "runs: of studies that have the tag");
-  add("format", options::value(&runs.format)->default_value("text")->value_name("text|jsonl"),
-      "runs: a table, or one JSON object a line");
-  add("out", options::value(&runs.choice.out)->default_value("out")->value_name("DIR"),
-      "runs: output folder of `hyfreedp run`");
-  options::variables_map given;
-  if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
-  if (given.count("kind") == 0) {
-    return refused("list", error("say what to list: " + join(kKinds, ", ") + "."), err);
-  }
-  const auto kind = given["kind"].as<std::string>();
-  const auto name = given.count("name") > 0 ? given["name"].as<std::string>() : std::string();
-  if (kind == "specs") {
-    filter.in_path = name;
-    return list_specs(filter, given, out, err);
-  }
+Outcome list(const ListRequest& request, std::ostream& out, std::ostream&) {
+  if (!request.kind) return error("say what to list: " + join(kKinds, ", ") + ".");
+  const auto& [kind, name] = std::tie(*request.kind, request.name);
+  const auto& filter = request.specs;
+  auto runs = request.runs;
+  if (kind == "specs") return list_specs(request, out);
   if (kind == "runs") {
     runs.choice.spec = name;
     runs.state = filter.state;
-    return list_runs(runs, out, err);
+    return list_runs(runs, out);
   }
   if (!filter.state.empty() || !filter.paper.empty()) {
-    return refused("list", error("--state and --paper are for `hyfreedp list specs`."), err);
+    return error("--state and --paper are for `hyfreedp list specs`.");
   }
   if (!runs.tag.empty() || !runs.choice.only.empty()) {
-    return refused("list", error("--tag and --only are for `hyfreedp list runs`."), err);
+    return error("--tag and --only are for `hyfreedp list runs`.");
   }
   auto entries = entries_of(kind);
   if (entries && !name.empty()) entries = only(*entries, kind, name);
-  if (!entries) return refused("list", entries.error(), err);
-  if (given.count("json") > 0) {
-    out << pretty_json(to_json(*entries));
-  } else if (given.count("short") > 0) {
-    print_short(*entries, out);
-  } else {
-    print(*entries, out);
-  }
-  return 0;
+  if (!entries) return entries.error();
+  return show(request, *entries, out);
+}
+
+}  // namespace
+
+Command list_command() {
+  return {"list", kText, action<ListRequest>(list),
+          "methods, optimizers, controllers, models, datasets, specs; the runs of a folder",
+          "hyfreedp list methods"};
 }
 
 }  // namespace hyfreedp::cli

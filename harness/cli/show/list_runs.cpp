@@ -225,14 +225,14 @@ Result<std::vector<ListedRun>> listed_runs(const results::Store& store, const Ru
 
 }  // namespace
 
-int list_runs(const RunsRequest& request, std::ostream& out, std::ostream& err) {
+Outcome list_runs(const RunsRequest& request, std::ostream& out) {
   if (request.format != "text" && request.format != "jsonl") {
-    return refused("list", error("--format is text or jsonl, not '" + request.format + "'."), err);
+    return error("--format is text or jsonl, not '" + request.format + "'.");
   }
   const auto store = open_for_reading(request.choice.out);
-  if (!store) return refused("list", store.error(), err);
+  if (!store) return store.error();
   const auto runs = listed_runs(**store, request);
-  if (!runs) return refused("list", runs.error(), err);
+  if (!runs) return runs.error();
   if (request.format == "jsonl") {
     for (const auto& listed : *runs) out << canonical_json(to_json(listed)) << '\n';
   } else if (runs->empty()) {

@@ -15,8 +15,7 @@ struct RunsRequest {
   std::string format = "text";  // or "jsonl"
 };
 
-// Prints one line for each run, and one for each study that has none to show. Returns the exit
-// code.
-int list_runs(const RunsRequest& request, std::ostream& out, std::ostream& err);
+// Prints one line for each run, and one for each study that has none to show.
+Outcome list_runs(const RunsRequest& request, std::ostream& out);
 
 }  // namespace hyfreedp::cli

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "harness/base/text.h"
-#include "harness/cli/common/disk_needs.h"
 #include "harness/cli/common/run_needs.h"
 #include "harness/cli/common/value_spec.h"
 #include "harness/runner/execute/run_memory.h"

@@ -4,10 +4,8 @@
 #include "harness/base/files.h"
 #include "harness/base/named_file.h"
 #include "harness/cli/common/outputs.h"
-#include "harness/cli/common/owner_only.h"
 #include "harness/cli/common/spec_request.h"
 #include "harness/cli/common/value_spec.h"
-#include "harness/cli/show/commands.h"
 #include "plots/curves_figure.h"
 #include "plots/gnuplot.h"
 #include "results/table/table_model.h"
@@ -15,45 +13,24 @@
 namespace hyfreedp::cli {
 namespace {
 
-namespace options = boost::program_options;
+constexpr std::string_view kText = R"(
+Writes one self-contained HTML file of specs in the database, by name or by file: contents, tables,
+figures, what each row spent, failures and provenance. Of one spec: DIR/NAME/report.html; of
+several: DIR/report.html (with --confidential: report.confidential.html). Files of specs that train
+nothing (accounting tables, papers' values alone) are computed. Trains nothing.
+Example: hyfreedp report quick experiments/papers/mohapatra/table-1.yaml --out out)";
 
-constexpr std::size_t kMostSpecs = 200;
-
-constexpr const char* kUsage =
-    "hyfreedp report SPEC... [options]\n"
-    "Writes one self-contained HTML file of specs in the database, by name or by file: contents, tables, "
-    "figures, what\n"
-    "each row spent, failures and provenance. Of one spec: DIR/NAME/report.html; of several: DIR/report.html "
-    "(with\n"
-    "--confidential: report.confidential.html). Files of specs that train nothing (accounting tables, "
-    "papers' values\n"
-    "alone) are computed. Trains nothing.\n"
-    "Example: hyfreedp report quick experiments/papers/mohapatra/table-1.yaml --out out\n\n";
-
-struct Request : SpecRequest {
+struct ReportRequest : SpecRequest {
   std::vector<std::string> specs;
   std::string output;
-};
 
-std::optional<int> parse(const std::vector<std::string>& arguments, Request& request, std::ostream& out,
-                         std::ostream& err) {
-  CommandLine line{.command = "report", .usage = kUsage, .positional = "spec-1"};
-  for (std::size_t i = 2; i <= kMostSpecs; ++i) line.more_positional.push_back(fmt::format("spec-{}", i));
-  add_shared_options(line.options, request);
-  line.options.add_options()("output", options::value(&request.output)->value_name("FILE"),
-                             "write the report there instead");
-  options::variables_map given;
-  if (const auto code = read_command_line(line, arguments, given, out, err)) return code;
-  for (std::size_t i = 1; i <= kMostSpecs; ++i) {
-    const auto name = fmt::format("spec-{}", i);
-    if (given.count(name) > 0) request.specs.push_back(given[name].as<std::string>());
+  void describe(Options& options) {
+    options.list(specs, "specs", "SPEC...");
+    describe_options(options);
+    options.value(output, "output", "FILE", "write the report there instead");
   }
-  if (!request.specs.empty()) return std::nullopt;
-  return refused("report",
-                 error("name a spec of the database, for example quick; see hyfreedp report --help."), err);
-}
-
-bool is_file(const std::string& spec) { return spec.ends_with(".yaml") || spec.ends_with(".yml"); }
+  Checked check() const;
+};
 
 // A spec's file that trains nothing.
 Result<plots::ReportPart> value_part(const runner::Spec& spec, const std::string& out,
@@ -82,7 +59,7 @@ Result<plots::ReportPart> value_part(const runner::Spec& spec, const std::string
 
 class Writer {
  public:
-  Writer(const Request& request, std::ostream& err) : request_(request), err_(err) {}
+  Writer(const ReportRequest& request, std::ostream& err) : request_(request), err_(err) {}
 
   Result<std::vector<std::string>> write() {
     if (auto placed = place_figures(); !placed) return placed.error();
@@ -126,7 +103,7 @@ class Writer {
   Result<plots::ReportPart> part_of(const std::string& spec) {
     auto name = spec;
     std::optional<runner::Spec> file;
-    if (is_file(spec)) {
+    if (is_file_of_spec(spec)) {
       auto loaded = runner::load_spec(spec, request_.preset, request_.settings);
       if (!loaded) return loaded.error();
       if (!runner::is_runnable(*loaded)) return value_part(*loaded, figures_, paths_);
@@ -147,7 +124,7 @@ class Writer {
                           {.confidential = request_.confidential}, paths_);
   }
 
-  const Request& request_;
+  const ReportRequest& request_;
   std::ostream& err_;
   std::optional<ScratchFolder> scratch_;
   std::string figures_ = request_.out;     // under which figures are drawn
@@ -155,27 +132,34 @@ class Writer {
   std::vector<std::string> paths_;
 };
 
-}  // namespace
+Checked ReportRequest::check() const {
+  if (specs.empty()) return unusable("name a spec of the database, for example quick");
+  if (!settings.empty() && std::ranges::none_of(specs, is_file_of_spec)) {
+    return error("--set is of a spec's file; name the file.");
+  }
+  for (const auto& one : specs) {
+    if (!is_file_of_spec(one)) continue;
+    if (const auto loaded = runner::load_spec(one, preset, settings); !loaded)
+      return in_lines(loaded.error());
+  }
+  return {};
+}
 
-int report_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
-  Request request;
-  if (const auto code = parse(arguments, request, out, err)) return *code;
-  if (!request.settings.empty() && std::ranges::none_of(request.specs, is_file)) {
-    return refused("report", error("--set is of a spec's file; name the file."), err);
-  }
-  for (const auto& spec : request.specs) {
-    if (!is_file(spec)) continue;
-    if (const auto loaded = runner::load_spec(spec, request.preset, request.settings); !loaded) {
-      return refused_lines("report", loaded.error(), err);
-    }
-  }
+Outcome report(const ReportRequest& request, std::ostream& out, std::ostream& err) {
   const OwnerOnly closed(request.confidential);
   const auto written = Writer(request, err).write();
-  if (!written) return refused("report", written.error(), err);
+  if (!written) return written.error();
   if (request.confidential) err << results::kWatermark << '\n';
   if (is_standard_output(request.output)) return 0;
   for (const auto& path : *written) out << "Written: " << path << '\n';
   return 0;
+}
+
+}  // namespace
+
+Command report_command() {
+  return {"report", kText, action<ReportRequest>(report), "writes its HTML report again",
+          "hyfreedp report quick"};
 }
 
 }  // namespace hyfreedp::cli

@@ -1,27 +1,21 @@
 #include <fmt/format.h>
 
 #include "harness/base/text.h"
-#include "harness/cli/common/command_line.h"
-#include "harness/cli/upkeep/commands.h"
+#include "harness/cli/common/command.h"
 #include "harness/runner/upkeep/doctor.h"
 #include "results/table/table_model.h"
 
 namespace hyfreedp::cli {
 namespace {
 
-namespace options = boost::program_options;
-
-constexpr const char* kUsage =
-    "hyfreedp doctor [options]\n"
-    "Examines an output folder: the database, permissions, files that killed processes left, the lock, "
-    "journals and keys,\n"
-    "release records, staged weights, free space, and the programs that runs need. A line for each finding "
-    "says what is\n"
-    "wrong, where, what to do, whether --repair does it, and what that costs. --repair mends permissions and "
-    "removes\n"
-    "temporary files of dead processes. It never touches keys, journals, release records or the database.\n"
-    "Exit code: 0 nothing is wrong, or all was repaired; 1 findings are left; 2 bad input.\n"
-    "Example: hyfreedp doctor --out out\n\n";
+constexpr std::string_view kText = R"(
+Examines an output folder: the database, permissions, files that killed processes left, the lock,
+journals and keys, release records, staged weights, free space, and the programs that runs need. A
+line for each finding says what is wrong, where, what to do, whether --repair does it, and what that
+costs. --repair mends permissions and removes temporary files of dead processes. It never touches
+keys, journals, release records or the database.
+Exit code: 0 nothing is wrong, or all was repaired; 1 findings are left; 2 bad input.
+Example: hyfreedp doctor --out out)";
 
 std::string line_of(const runner::Diagnosis::Found& found) {
   const auto& finding = found.finding;
@@ -33,28 +27,28 @@ std::string line_of(const runner::Diagnosis::Found& found) {
   return line + "\n";
 }
 
-}  // namespace
-
-int doctor_command(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
-  std::string root;
+struct DoctorRequest {
+  std::string out = "out";
   bool repair = false;
   bool confidential = false;
-  CommandLine line{.command = "doctor", .usage = kUsage};
-  line.options.add_options()("help,h", "this text")(
-      "out", options::value(&root)->default_value("out")->value_name("DIR"), "output folder")(
-      "repair", options::bool_switch(&repair),
-      "mend permissions and remove temporary files of dead processes")(
-      "confidential", options::bool_switch(&confidential),
-      "name and count also what may belong to a private selection's runs");
-  options::variables_map given;
-  if (const auto code = read_command_line(line, arguments, given, out, err)) return *code;
+
+  void describe(Options& options) {
+    options.value(out, "out", "DIR", "output folder");
+    options.flag(repair, "repair", "mend permissions and remove temporary files of dead processes");
+    options.flag(confidential, "confidential",
+                 "name and count also what may belong to a private selection's runs");
+  }
+};
+
+Outcome doctor(const DoctorRequest& request, std::ostream& out, std::ostream&) {
+  const auto& [root, repair, confidential] = request;
   const runner::OutFolder folder{root};
   auto diagnosis = runner::examine(folder, {.confidential = confidential});
-  if (!diagnosis) return refused("doctor", diagnosis.error(), err);
+  if (!diagnosis) return diagnosis.error();
   std::optional<runner::FolderLock> lock;
   if (repair) {
     auto held = runner::FolderLock::acquire(folder);
-    if (!held) return refused("doctor", held.error(), err);
+    if (!held) return held.error();
     lock = std::move(*held);
   }
   if (confidential) out << results::kWatermark << "\n\n";
@@ -62,7 +56,7 @@ int doctor_command(const std::vector<std::string>& arguments, std::ostream& out,
   if (lock) {
     const runner::DoctorOptions alone{.confidential = confidential, .holds_lock = true};
     diagnosis = runner::examine(folder, alone);
-    if (!diagnosis) return refused("doctor", diagnosis.error(), err);
+    if (!diagnosis) return diagnosis.error();
     for (const auto& found : diagnosis->findings) {
       if (!found.finding.repair) continue;
       const auto done = found.finding.repair();
@@ -71,7 +65,7 @@ int doctor_command(const std::vector<std::string>& arguments, std::ostream& out,
       if (done) ++repaired;
     }
     diagnosis = runner::examine(folder, alone);  // a file that was closed can be read now
-    if (!diagnosis) return refused("doctor", diagnosis.error(), err);
+    if (!diagnosis) return diagnosis.error();
   }
   if (diagnosis->worker) {
     out << fmt::format("Process {} works in {}, so journals, keys and temporary files are not judged.\n",
@@ -86,6 +80,14 @@ int doctor_command(const std::vector<std::string>& arguments, std::ostream& out,
     out << fmt::format("Nothing is wrong with {}.\n", root);
   }
   return left > 0 ? 1 : 0;
+}
+
+}  // namespace
+
+Command doctor_command() {
+  return {"doctor", kText, action<DoctorRequest>(doctor),
+          "what is wrong with an output folder, and what to do; --repair mends what is safe",
+          "hyfreedp doctor --out out"};
 }
 
 }  // namespace hyfreedp::cli
