@@ -30,7 +30,21 @@ std::vector<double> sweep_epsilons_of(const Cell& cell, const Options& options) 
   return shares;
 }
 
+// Shares that are given, and that the other options leave unread.
+std::optional<Failure> conflict_of_shares(const Options& options) {
+  const Options defaults;
+  const bool third = options.share3 != defaults.share3;
+  if (options.has_one_search() &&
+      (options.share1 != defaults.share1 || options.share2 != defaults.share2 || third))
+    return contradiction(
+        "'share1', 'share2' and 'share3' are not read with 'sweep_epsilons'; leave them out.");
+  if (third && options.sweeps() != 3)
+    return contradiction("'share3' is read only with fit: line-3 or quadratic, which have a third sweep.");
+  return std::nullopt;
+}
+
 std::optional<Failure> conflict_of_sweeps(const Cell& cell, const Options& options) {
+  if (auto unread = conflict_of_shares(options)) return unread;
   const auto epsilons = sweep_epsilons_of(cell, options);
   if (epsilons.size() != options.sweeps()) {
     return contradiction(fmt::format("'sweep_epsilons' needs one epsilon for each of the {} sweeps, not {}.",

@@ -107,6 +107,11 @@ void describe(const Cell& cell, Conclusion& conclusion) {
       "claimed epsilon is the target; the one printed is derived from the executed events.");
 }
 
+// Read only where a probe has a batch of its own, sampled at a rate.
+OptionSpec with_batch_of_its_own(OptionSpec option) {
+  return only_with("accounting", "separate-batch", std::move(option));
+}
+
 std::vector<OptionSpec> probing_options(const std::vector<std::string>& pricing,
                                         const ProbingOptions& defaults) {
   const bool has_ratio = defaults.probe_ratio != 1;
@@ -118,12 +123,13 @@ std::vector<OptionSpec> probing_options(const std::vector<std::string>& pricing,
        .help = "that sets the noise, in place of the panel's; auto: the panel's",
        .choices = {"auto", "pld", "rdp"}},
       ranged_option("gamma", 1.0001, 100, "sigma_g over the noise without probes"),
-      ranged_option("probe_sample_rate", 0, 1,
-                    has_ratio ? "of a separate probe batch; 0: probe_ratio times the gradient's"
-                              : "of a separate probe batch; 0: that of the gradient")};
+      with_batch_of_its_own(
+          ranged_option("probe_sample_rate", 0, 1,
+                        has_ratio ? "of a separate probe batch; 0: probe_ratio times the gradient's"
+                                  : "of a separate probe batch; 0: that of the gradient"))};
   if (has_ratio) {
-    table.push_back(
-        ranged_option("probe_ratio", 0.01, 1000, "a separate probe batch over the gradient's batch"));
+    table.push_back(with_batch_of_its_own(
+        ranged_option("probe_ratio", 0.01, 1000, "a separate probe batch over the gradient's batch")));
   }
   if (defaults.average_part > 0) {
     table.push_back(ranged_option("average_part", 0, 1,
