@@ -39,16 +39,6 @@ std::vector<std::vector<accounting::Event>> rest_after(const PlannedStudy& study
   return rest;
 }
 
-// Equal for studies of which the odometer charges one: those of one row, under two names of the
-// spec, with equal runs to the end. Another row that begins alike may go on with other runs.
-std::string key_of(const PlannedStudy& study, const std::vector<trial::TrialConfig>& first,
-                   const std::vector<std::vector<accounting::Event>>& rest) {
-  std::string key = study.cell.panel + " " + study.cell.row + " ";
-  for (const auto& config : first) key += config.id() + " ";
-  for (const auto& events : rest) key += canonical_json(accounting::events_to_json({.events = events}));
-  return key;
-}
-
 // Takes out what was reserved for so many runs.
 void begin_runs(std::size_t count, std::vector<std::vector<accounting::Event>>& reserved) {
   reserved.erase(reserved.begin(),
@@ -78,9 +68,8 @@ void Budget::add_rest(const PlannedStudy& study, const std::vector<trial::TrialC
                       const results::StudyRecord* recorded, Rests& rests) const {
   auto runs = rest_after(study, first);
   if (runs.empty()) return;
-  auto key = key_of(study, first, runs);
   const Rest reserved{.dataset = first.front().dataset, .runs = std::move(runs)};
-  const auto [rest, is_new] = rests.emplace(std::move(key), reserved);
+  const auto [rest, is_new] = rests.emplace(study.id, reserved);
   if (!is_new || recorded == nullptr) return;
   std::set<std::string> over;  // further runs that an earlier run of the spec made
   for (const auto& id : recorded->trials) {
@@ -177,10 +166,8 @@ Result<void> Budget::admit(const PlannedStudy& study, const std::vector<trial::T
     wanted.of(config.dataset).plan(config);
     datasets.insert(wanted.identity(config.dataset).name);
   }
-  if (const auto first = study.baseline->next(study.cell, {}); first && !rests.empty()) {
-    const auto rest = rests.find(key_of(study, *first, rest_after(study, *first)));
-    if (rest != rests.end()) begin_runs(fresh.size(), rest->second.runs);
-  }
+  if (const auto rest = rests.find(study.id); rest != rests.end())
+    begin_runs(fresh.size(), rest->second.runs);
   if (auto checked = check(wanted, rests, datasets); !checked) return checked;
   then_ = std::move(wanted);
   rests_ = std::move(rests);

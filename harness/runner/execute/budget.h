@@ -73,7 +73,7 @@ class Budget {
         opened_(then),
         then_(std::move(then)),
         cap_(cap) {}
-  // What a study may be charged after its first runs, by a key that tells studies apart.
+  // What a study may be charged after its first runs, by its id.
   struct Rest {
     trial::Named dataset;
     std::vector<std::vector<accounting::Event>> runs;

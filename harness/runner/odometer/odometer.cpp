@@ -216,25 +216,22 @@ class StudyReader {
     auto studies = store_.all_studies();
     if (!studies) return studies.error();
     for (auto& study : *studies) {
-      const auto row = study.panel + " " + study.row;
-      if (auto added = add(study.id, study.method, row, study.composition, study.trials); !added)
+      if (auto added = add(study.id, study.method, study.composition, study.trials, false); !added)
         return added.error();
       if (study.total) found_.priced.push_back(std::move(study));
     }
     const auto retired = store_.retired_studies();
     if (!retired) return retired.error();
     for (const auto& study : *retired) {
-      if (auto added = add(study.id, study.method, std::nullopt, study.composition, study.trials); !added)
+      if (auto added = add(study.id, study.method, study.composition, study.trials, true); !added)
         return added.error();
     }
     return std::move(found_);
   }
 
  private:
-  // `row`: nothing of a retired study, of which it is not known.
-  Result<void> add(const std::string& id, const std::string& method, const std::optional<std::string>& row,
-                   const json::object& composition, const std::vector<std::string>& trials) {
-    const bool is_retired = !row;
+  Result<void> add(const std::string& id, const std::string& method, const json::object& composition,
+                   const std::vector<std::string>& trials, bool is_retired) {
     const auto rule = string_or(composition, "rule", "");
     if (rule != "selection") {
       if (lists_its_runs(method, composition)) found_.open_to_all.insert(trials.begin(), trials.end());
@@ -245,13 +242,10 @@ class StudyReader {
         found_.booked_seeds.emplace_back(std::move(*parsed), std::move(*dataset));
         return {};
       }
-      // A seeded spec under two names makes the same search. Searches of other rows, or with another
-      // rest, have the same runs so far and may have been about to make others.
-      std::string key = join(parsed->trials, " ");
-      if (const auto* rest = composition.if_contains("not_begun")) key += canonical_json(*rest);
-      const bool is_new = seen_.insert(key).second;
-      const bool is_counted = is_retired ? !is_new : !seen_.insert(*row + " " + key).second;
-      if (!is_counted) found_.ended_early.push_back(std::move(*parsed));
+      // Searches that have the same runs so far may have been about to make others, so each is
+      // charged its rest: also those of a seeded spec under two names, which would have been one.
+      if (seen_.insert(id + " " + canonical_json(composition)).second)
+        found_.ended_early.push_back(std::move(*parsed));
       return {};
     }
     // lost, by a program that did not record its rule
