@@ -47,9 +47,11 @@ using Records = std::vector<std::string>;
 class Reader {
  public:
   // Single records are marked where there is a secret and no file of their marks yet.
-  explicit Reader(std::string mark) : mark_(std::move(mark)) {
+  // Those of texts always, because the files may have been read by another column.
+  explicit Reader(std::string mark, bool reads_texts = false) : mark_(std::move(mark)) {
     const auto secret = secret_mark("the records of own files");
-    if (!file_of(mark_).empty() && secret && !has_record_marks(folder(), mark_)) single_.emplace(*secret);
+    const bool is_marked = has_record_marks(folder(), mark_) && !reads_texts;
+    if (!file_of(mark_).empty() && secret && !is_marked) single_.emplace(*secret);
   }
 
   void add(std::string_view record, bool is_test) {
@@ -61,8 +63,7 @@ class Reader {
   void add_rows(const NumberTable& table, const std::vector<std::optional<float>>& classes, bool is_test) {
     const auto rows = table.labels.size();
     if (rows == 0) return;
-    for (std::size_t i = 0; i < table.texts.size(); ++i)
-      add(table.seconds.empty() ? table.texts[i] : table.texts[i] + '\0' + table.seconds[i], is_test);
+    for (std::size_t i = 0; i < table.texts.size(); ++i) add_texts(table, i, is_test);
     if (!table.texts.empty()) return;
     const auto columns = table.features.size() / rows;
     std::vector<float> row(columns);
@@ -79,6 +80,16 @@ class Reader {
   Result<void> keep() &&;
 
  private:
+  // Each text of a pair has a mark of its own: other files may have one of them alone.
+  void add_texts(const NumberTable& table, std::size_t row, bool is_test) {
+    const bool is_pair = !table.seconds.empty();
+    const auto& text = table.texts[row];
+    (is_test ? test_ : train_).push_back(sha256_hex(is_pair ? text + '\0' + table.seconds[row] : text));
+    if (!single_) return;
+    single_->add(text, is_test);
+    if (is_pair) single_->add(table.seconds[row], is_test);
+  }
+
   std::string mark_;
   Records train_, test_;
   std::optional<RecordMarker> single_;
@@ -130,7 +141,8 @@ Result<void> Reader::keep() && {
   const auto single = single_ ? std::optional(std::move(*single_).marks()) : std::nullopt;
   if (single) {
     if (auto added = add_common(mark_, *single, marks); !added) return added;
-    marks.tests_on_training = !test.empty() && tests_on_training_records(*single);
+    const bool now = !test.empty() && tests_on_training_records(*single);
+    marks.tests_on_training = now || (marks.tests_on_training && has_record_marks(folder(), mark_));
   }
   if (marks != before) {
     const json::object object{{"all", as_list(marks.all)},
@@ -196,7 +208,7 @@ Result<void> keep_content(const json::object& options, const std::vector<std::st
     const bool is_number = read.ec == std::errc() && read.ptr == end;
     numbers.push_back(is_number ? std::optional(number) : std::nullopt);
   }
-  Reader reader(marked_now(options));
+  Reader reader(marked_now(options), !train.texts.empty());
   reader.add_rows(train, numbers, false);
   reader.add_rows(test, numbers, true);
   if (auto kept = std::move(reader).keep(); !kept) return kept;

@@ -117,8 +117,17 @@ bool has_record_marks(const std::string& folder, const std::string& files_mark) 
   return std::filesystem::exists(file_of(folder, files_mark));
 }
 
-Result<void> keep_record_marks(const std::string& folder, const std::string& files_mark,
-                               const RecordMarks& marks) {
+Result<void> keep_record_marks(const std::string& folder, const std::string& files_mark, RecordMarks marks) {
+  if (has_record_marks(folder, files_mark)) {
+    const auto before = read_marks(file_of(folder, files_mark));
+    if (!before) return before.error();
+    for (const auto part :
+         {&RecordMarks::train, &RecordMarks::test, &RecordMarks::whole_train, &RecordMarks::whole_test}) {
+      auto& now = marks.*part;
+      now.insert(now.end(), ((*before).*part).begin(), ((*before).*part).end());
+      tidy(now);
+    }
+  }
   return write_file_atomically(file_of(folder, files_mark), canonical_json(as_json(marks)) + "\n", 0600);
 }
 

@@ -3,11 +3,11 @@
 // columns in another order.
 //
 // A record's mark is 60 bits of a SHA-256 under the user's secret: of the bytes of an image's file
-// or of a text, or of the sorted numbers of a table's row that are not 0 (padding of LIBSVM's format says
-// nothing). A row has two: without its class, and with it, where the classes are numbers, so that
-// it does not matter which column is read as the class, or whether the class is left out. Equal
-// records of one file have one mark. Of more than a million the smallest million are kept, and a
-// part of a larger file that is small beside it may be missed.
+// or of a text, or of the sorted numbers of a table's row that are not 0 (padding of LIBSVM's
+// format says nothing). A row has two: without its class, and with it, where the classes are
+// numbers, so that it does not matter which column is read as the class, or whether the class is
+// left out. Equal records of one file have one mark. Of more than a million the smallest million
+// are kept, and a part of a larger file that is small beside it may be missed.
 //
 // They are kept in ${XDG_STATE_HOME:-~/.local/state}/hyfreedp/content/MARK.records.json, mode 0600,
 // by the mark of the files (own_files.h), and are compared when such files are first read, with
@@ -58,8 +58,8 @@ class RecordMarker {
 
 // Whether marks of these files were kept in `folder`.
 bool has_record_marks(const std::string& folder, const std::string& files_mark);
-Result<void> keep_record_marks(const std::string& folder, const std::string& files_mark,
-                               const RecordMarks& marks);
+// Adds to those that are kept, which may be of another column of the same files.
+Result<void> keep_record_marks(const std::string& folder, const std::string& files_mark, RecordMarks marks);
 // The others of `folder` that have records in common with these: at least ten, and one in a
 // thousand of the smaller of the two; or all of several test records are among the training
 // records. Fewer are not looked for: the answer would tell, outside of ε, whether somebody's record

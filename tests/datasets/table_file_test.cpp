@@ -433,6 +433,12 @@ TEST_F(OwnTexts, AreTheSameDataUnderAnotherTokenizer) {
   const auto other = completed("half.csv", texts({{"tokenizer", path("cased")}, {"length", 30}}));
   ASSERT_TRUE(other) << other.error().message;
   EXPECT_FALSE(content_marks(own_mark(*other)).common_train.empty());
+  // As the first text of pairs, and of files that were first read by another column.
+  write("pairs.csv", mail(kRows / 2) + "9,no,more,more\n");
+  ASSERT_TRUE(completed("pairs.csv", texts({{"text", "other"}})));
+  const auto pairs = completed("pairs.csv", texts({{"second", "other"}}));
+  ASSERT_TRUE(pairs) << pairs.error().message;
+  EXPECT_FALSE(content_marks(own_mark(*pairs)).common_train.empty());
   write("apart.csv", mail(1000));
   const auto apart = completed("apart.csv", texts());
   EXPECT_TRUE(content_marks(own_mark(*apart)).common_train.empty());

@@ -1,5 +1,5 @@
-// WordPiece against Hugging Face's tokenizer (tests/data/text/word_pieces), and vocabularies that are
-// none.
+// WordPiece against Hugging Face's tokenizer (tests/data/text/word_pieces), and vocabularies that
+// are none.
 #include "datasets/text/word_pieces.h"
 
 #include <fstream>
