@@ -3,6 +3,7 @@
 #include "harness/models/weights/model_folder.h"
 
 #include <filesystem>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -105,6 +106,19 @@ TEST_F(ModelFolders, OfEveryRegisteredModelGiveTheSameNetwork) {
     EXPECT_EQ(canonical_json(blueprint(facts.name, options_of(facts.name, again), input)->description.config),
               canonical_json(plan.description.config));
   }
+}
+
+TEST_F(ModelFolders, HaveTheTokenizerOfTheWeights) {
+  const auto reference = from_case("bert");
+  if (reference.empty()) GTEST_SKIP() << "SKIPPED: no reference case bert";
+  std::ofstream(reference + "/vocab.txt") << "[PAD]\n";
+  const ModelInput input{.features = 8, .classes = 2, .length = 8, .vocabulary = 24};
+  const auto options = options_of("bert", {{"weights", reference}, {"trainable", "lora-head"}});
+  const auto plan = blueprint("bert", options, input).value();
+  ASSERT_TRUE(write_model_folder(made("bert", options, input), plan, options, file("out")));
+  EXPECT_EQ(read_file(file("out") + "/vocab.txt").value(), "[PAD]\n");
+  const auto adapter = read_json_file(file("out") + "/adapter_config.json").value();
+  EXPECT_EQ(adapter.at("task_type"), "SEQ_CLS");
 }
 
 TEST_F(ModelFolders, HaveTheNamesAndBytesOfTheReferenceFiles) {

@@ -15,7 +15,8 @@ torch::Tensor device_weight_gradients(const Conv2dShape& shape, const Activation
 // for rounding that beyond_rounding() (samples.h) describes.
 SquaredNorms device_place_norms(const Conv2dShape& shape, const ActivationRecord& record);
 
-// total += sum_i factors[i] dW_i, from products in float64 (as add_product() of samples.h on a GPU).
+// total += sum_i factors[i] dW_i, from products in float64 (as add_product() of samples.h on a
+// GPU).
 //   factors  [B]
 //   total    [groups, out / groups, in kh kw / groups] float64
 void add_device_sum(const Conv2dShape& shape, const ActivationRecord& record, const torch::Tensor& factors,

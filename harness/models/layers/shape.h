@@ -105,8 +105,8 @@ class MeanTokens : public Layer {
   std::int64_t first_;
 };
 
-// x [B, T, D] and ids [B, T] -> [B, D]: mean over the tokens whose id is not `padding`; 0 where there
-// is none.
+// x [B, T, D] and ids [B, T] -> [B, D]: mean over the tokens whose id is not `padding`; 0 where
+// there is none.
 class MeanUnpadded : public Layer {
  public:
   Reads gradient_reads() const override { return {.inputs = false, .output = false}; }

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "harness/base/text.h"
 #include "harness/models/files/config_keys.h"
 #include "harness/models/networks/options.h"
 #include "harness/models/networks/requests.h"
@@ -133,41 +132,31 @@ Result<Description> describe(const Request& request) {
 }  // namespace
 
 Result<BertShape> BertShape::named(const std::string& name, const std::string& where) {
-  struct Size {
-    const char* name;
-    std::int64_t width, depth, heads;
-  };
-  static constexpr Size kSizes[] = {
+  static constexpr NamedSize kSizes[] = {
       {"bert-base", 768, 12, 12}, {"bert-large", 1024, 24, 16}, {"minilm-l6", 384, 6, 12}};
-  std::vector<std::string> names;
-  for (const auto& size : kSizes) {
-    names.emplace_back(size.name);
-    if (name != size.name) continue;
-    BertShape shape;
-    shape.width = size.width;
-    shape.depth = size.depth;
-    shape.heads = size.heads;
-    shape.hidden = 4 * size.width;
-    return shape;
-  }
-  return error(fmt::format("{}: size '{}' is not known.{} Sizes: {}.", where, name, did_you_mean(name, names),
-                           join(names, ", ")));
+  const auto size = named_size(kSizes, name, where);
+  if (!size) return size.error();
+  BertShape shape;
+  shape.width = size->width;
+  shape.depth = size->depth;
+  shape.heads = size->heads;
+  shape.hidden = 4 * size->width;
+  return shape;
 }
 
 Result<BertShape> BertShape::from_json(const json::object& config, const std::string& where) {
   if (auto known = check_keys(keys_of_model(kModel, of_config()), config, where); !known)
     return known.error();
   BertShape shape;
-  for (const auto& [key, target] :
-       {std::pair{"vocab_size", &shape.vocabulary}, std::pair{"max_position_embeddings", &shape.positions},
-        std::pair{"type_vocab_size", &shape.segments}, std::pair{"hidden_size", &shape.width},
-        std::pair{"num_hidden_layers", &shape.depth}, std::pair{"num_attention_heads", &shape.heads},
-        std::pair{"intermediate_size", &shape.hidden}}) {
-    const auto value = get_int(config, key, where);
-    if (!value) return value.error();
-    if (*value < 1) return error(where + ": '" + key + "' must be at least 1");
-    *target = *value;
-  }
+  const auto read = read_sizes(config, where,
+                               {{"vocab_size", &shape.vocabulary},
+                                {"max_position_embeddings", &shape.positions},
+                                {"type_vocab_size", &shape.segments},
+                                {"hidden_size", &shape.width},
+                                {"num_hidden_layers", &shape.depth},
+                                {"num_attention_heads", &shape.heads},
+                                {"intermediate_size", &shape.hidden}});
+  if (!read) return read.error();
   if (shape.width % shape.heads != 0)
     return error(where + ": 'hidden_size' is not a multiple of 'num_attention_heads'");
   // Segments are 0 and 1.

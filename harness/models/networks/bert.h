@@ -1,14 +1,14 @@
-// BERT (Devlin et al., arXiv:1810.04805) as a classifier of sequences, with Hugging Face's parameter
-// names: embeddings of tokens, positions and segments, blocks with a norm after each sum, exact
-// GELU. There is no dropout.
+// BERT (Devlin et al., arXiv:1810.04805) as a classifier of sequences, with Hugging Face's
+// parameter names: embeddings of tokens, positions and segments, blocks with a norm after each sum,
+// exact GELU. There is no dropout.
 //
 //   pool first   the head reads a dense layer with tanh on the first token, as
 //                BertForSequenceClassification
 //   pool mean    it reads the mean over the tokens that are not padding, as sentence-transformers'
 //                networks; there is no pooler
 //
-// Inputs: ids [B, T] int64, a pair of texts with a separator after the first. No position attends to
-// padding. Output: logits [B, classes]. Initial values: normal 0.02, the head's too.
+// Inputs: ids [B, T] int64, a pair of texts with a separator after the first. No position attends
+// to padding. Output: logits [B, classes]. Initial values: normal 0.02, the head's too.
 #pragma once
 
 #include <cstdint>

@@ -216,15 +216,13 @@ Result<LlamaShape> LlamaShape::from_json(const json::object& config, const std::
   if (auto known = check_keys(keys_of_model(kModel, of_config()), config, where); !known)
     return known.error();
   LlamaShape shape;
-  for (const auto& [key, target] :
-       {std::pair{"vocab_size", &shape.vocabulary}, std::pair{"hidden_size", &shape.width},
-        std::pair{"intermediate_size", &shape.hidden}, std::pair{"num_hidden_layers", &shape.depth},
-        std::pair{"num_attention_heads", &shape.heads}}) {
-    const auto value = get_int(config, key, where);
-    if (!value) return value.error();
-    if (*value < 1) return error(where + ": '" + key + "' must be at least 1");
-    *target = *value;
-  }
+  const auto read = read_sizes(config, where,
+                               {{"vocab_size", &shape.vocabulary},
+                                {"hidden_size", &shape.width},
+                                {"intermediate_size", &shape.hidden},
+                                {"num_hidden_layers", &shape.depth},
+                                {"num_attention_heads", &shape.heads}});
+  if (!read) return read.error();
   shape.kv_heads = int_or(config, "num_key_value_heads", shape.heads);
   if (shape.kv_heads < 1 || shape.heads % shape.kv_heads != 0) {
     return error(where + ": 'num_attention_heads' is not a multiple of 'num_key_value_heads'");

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "harness/base/text.h"
+
 namespace hyfreedp::models {
 
 bool given(const json::object& options, const char* key) {
@@ -67,6 +69,28 @@ Result<void> need_images(const Request& request, std::int64_t channels, std::int
       fmt::format("{}: it takes images of {} channels and at least {} pixels a side, the dataset has {} "
                   "channel(s) and {} pixels. Use the dataset's 'side', or another model.",
                   request.where(), channels, least_side, image[0], image[1]));
+}
+
+Result<NamedSize> named_size(std::span<const NamedSize> sizes, const std::string& name,
+                             const std::string& where) {
+  std::vector<std::string> names;
+  for (const auto& size : sizes) {
+    if (name == size.name) return size;
+    names.emplace_back(size.name);
+  }
+  return error(fmt::format("{}: size '{}' is not known.{} Sizes: {}.", where, name, did_you_mean(name, names),
+                           join(names, ", ")));
+}
+
+Result<void> read_sizes(const json::object& config, const std::string& where,
+                        std::initializer_list<std::pair<const char*, std::int64_t*>> sizes) {
+  for (const auto& [key, target] : sizes) {
+    const auto value = get_int(config, key, where);
+    if (!value) return value.error();
+    if (*value < 1) return error(where + ": '" + key + "' must be at least 1");
+    *target = *value;
+  }
+  return {};
 }
 
 json::array numbers(const std::vector<std::int64_t>& values) {

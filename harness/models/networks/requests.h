@@ -1,6 +1,9 @@
 // From a request (description.h) to the sizes of a network: what several networks check and read.
 #pragma once
 
+#include <initializer_list>
+#include <span>
+
 #include "harness/models/networks/description.h"
 
 namespace hyfreedp::models {
@@ -63,6 +66,17 @@ Description description_of(const Shape& shape) {
   return {.graph = [shape](const std::optional<Lora>& lora) { return graph_of(shape, lora); },
           .config = model_config(shape)};
 }
+
+// A size of a transformer by its name. An error that begins with `where` for another name.
+struct NamedSize {
+  const char* name;
+  std::int64_t width, depth, heads;
+};
+Result<NamedSize> named_size(std::span<const NamedSize> sizes, const std::string& name,
+                             const std::string& where);
+// Reads whole numbers of config.json, each at least 1.
+Result<void> read_sizes(const json::object& config, const std::string& where,
+                        std::initializer_list<std::pair<const char*, std::int64_t*>> sizes);
 
 // As config.json has a list.
 json::array numbers(const std::vector<std::int64_t>& values);

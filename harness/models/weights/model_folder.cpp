@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string_view>
 
 #include "harness/base/files.h"
+#include "harness/models/facts/weights_fit.h"
 #include "harness/models/facts/weights_source.h"
 #include "harness/models/weights/weights.h"
 
@@ -26,6 +28,27 @@ bool reads_tokens(const Blueprint& plan) {
   return std::holds_alternative<graph::Embedding>(plan.graph.places.front().layer);
 }
 
+bool predicts_tokens(const Blueprint& plan) {
+  const auto& head = plan.graph.head;
+  return reads_tokens(plan) && (head.empty() || std::string_view(kOutputProjection).starts_with(head));
+}
+
+// The tokenizer belongs to the weights: that of the folder with which the network began goes on.
+Result<void> copy_tokenizer(const json::object& options, const fs::path& to) {
+  const auto name = string_or(options, "weights", "");
+  const auto folder = name.empty() ? Result<std::string>(std::string()) : locate_weights(name);
+  if (!folder) return folder.error();
+  for (const char* file : {"vocab.txt", "tokenizer_config.json"}) {
+    const auto from = fs::path(*folder) / file;
+    std::error_code ignored;
+    if (folder->empty() || !fs::is_regular_file(from, ignored)) continue;
+    const auto text = read_file(from.string());
+    if (!text) return text.error();
+    if (auto written = write_file_atomically((to / file).string(), *text); !written) return written;
+  }
+  return {};
+}
+
 // GPT-2's Conv1D weights are [in, out].
 bool has_transposed_weights(const Blueprint& plan) {
   return std::ranges::any_of(plan.graph.places, [](const graph::Place& place) {
@@ -37,7 +60,7 @@ bool has_transposed_weights(const Blueprint& plan) {
 // What peft must know beside rank, scale and targets.
 json::object adapter_facts(const Blueprint& plan, const json::object& options, bool has_network) {
   json::object facts;
-  if (reads_tokens(plan)) facts["task_type"] = "CAUSAL_LM";
+  if (reads_tokens(plan)) facts["task_type"] = predicts_tokens(plan) ? "CAUSAL_LM" : "SEQ_CLS";
   if (has_transposed_weights(plan)) facts["fan_in_fan_out"] = true;
   if (!has_network) facts["base_model_name_or_path"] = string_or(options, "weights", "");
   return facts;
@@ -47,13 +70,15 @@ json::object adapter_facts(const Blueprint& plan, const json::object& options, b
 // of none it takes GPT-2's or Llama's, which is right of GPT-2's own vocabulary alone.
 Result<json::object> config_of(const Blueprint& plan, const json::object& options) {
   auto config = plan.description.config;
-  if (!reads_tokens(plan)) return config;
+  if (!predicts_tokens(plan)) return config;
   constexpr std::int64_t kGpt2Vocabulary = 50257;
   json::object tokens;
   if (const auto weights = string_or(options, "weights", ""); !weights.empty()) {
-    auto folder = weights_config(weights);
+    const auto folder = locate_weights(weights);
     if (!folder) return folder.error();
-    tokens = std::move(*folder);
+    auto theirs = weights_config(*folder);
+    if (!theirs) return theirs.error();
+    tokens = std::move(*theirs);
   } else if (config.at("model_type") != "gpt2" || config.at("vocab_size") != kGpt2Vocabulary) {
     tokens = {{"bos_token_id", nullptr}, {"eos_token_id", nullptr}};
   }
@@ -84,6 +109,7 @@ Result<ModelFolder> write_model_folder(const Network& network, const Blueprint& 
   const auto of_network = [](const std::string& name) { return !is_adapter(name); };
   auto tensors = write_safetensors((base / "model.safetensors").string(), named_tensors(network, of_network));
   if (!tensors) return tensors.error();
+  if (auto copied = copy_tokenizer(options, base); !copied) return copied.error();
   return written;
 }
 
