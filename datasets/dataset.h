@@ -28,6 +28,9 @@ struct SplitData {
   // M: a row of features has those of M random copies of its example, one after the other: they are
   // [n, M p].
   std::int64_t copies = 1;
+  // Of sequences with a class each: the id of padding, which stands at the end of shorter ones and
+  // changes no output of a model. Absent where every position is read.
+  std::optional<std::int64_t> padding = std::nullopt;
 
   // Rows first .. first + count of the features as the numbers that they stand for, in `type`.
   torch::Tensor values(std::int64_t first, std::int64_t count, torch::ScalarType type) const;

@@ -2,9 +2,9 @@
 
 #include <span>
 
-#include "datasets/text/byte_pairs.h"
 #include "datasets/dataset.h"
 #include "datasets/formats/csv.h"
+#include "datasets/text/byte_pairs.h"
 
 namespace hyfreedp::datasets {
 namespace {

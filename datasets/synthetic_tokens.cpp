@@ -85,6 +85,7 @@ SplitData draw_classes(Split split, std::int64_t rows, const Sizes& sizes, doubl
                                                 : order[static_cast<std::size_t>(ids[t - 1] - 1)]);
     }
   }
+  data.padding = 0;
   return data;
 }
 

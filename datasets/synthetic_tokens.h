@@ -7,8 +7,8 @@
 // -p log p - (1 - p) log(noise / V).
 //
 // With `classes` each example has a class in place of labels of its tokens. Each class has its own
-// permutation, of the tokens 1, 2, ...; an example has between half and all of `length` tokens, after
-// which stands 0 as padding.
+// permutation, of the tokens 1, 2, ...; an example has between half and all of `length` tokens,
+// after which stands 0 as padding.
 //
 // Example i of a split depends on the options vocabulary, length, noise and classes and on i alone.
 // It has no seed on purpose.

@@ -83,7 +83,12 @@ Result<Dataset> TableFile::load(const Facts& facts, const json::object& options)
   auto tables = load_or_make(table_path(facts, options, *mark), table_shapes(n, TableType::real), make);
   if (!tables) return tables.error();
   if (n.length > 0) {
-    for (auto& table : *tables) table.features = table.features.to(at::kLong);
+    const auto pieces = tokenizer_of(options);
+    if (!pieces) return pieces.error();
+    for (auto& table : *tables) {
+      table.features = table.features.to(at::kLong);
+      table.padding = pieces->padding();
+    }
   }
   return Dataset{.private_train = (*tables)[0], .private_validation = (*tables)[1], .test = (*tables)[2]};
 }

@@ -1,5 +1,5 @@
-// BERT's tokenizer, which belongs to a weights folder: WordPiece (Schuster & Nakajima, 2012; Devlin et al., arXiv:1810.04805) with the
-// rules of Hugging Face's BertTokenizerFast.
+// BERT's tokenizer, which belongs to a weights folder: WordPiece (Schuster & Nakajima, 2012; Devlin
+// et al., arXiv:1810.04805) with the rules of Hugging Face's BertTokenizerFast.
 //
 //   text    UTF-8 without control characters, with blanks around Chinese characters; in small
 //           letters and without accents where the vocabulary is uncased
@@ -24,10 +24,10 @@ namespace hyfreedp::datasets {
 
 class WordPieces {
  public:
-  // From a weights folder: vocab.txt, a piece a line, and tokenizer_config.json, whose do_lower_case,
-  // strip_accents and tokenize_chinese_chars are followed; without that file they are true. Errors
-  // name the file: it is absent, has a piece twice or lacks [PAD], [UNK], [CLS] or [SEP], or asks
-  // for a tokenizer of another kind.
+  // From a weights folder: vocab.txt, a piece a line, and tokenizer_config.json, whose
+  // do_lower_case, strip_accents and tokenize_chinese_chars are followed; without that file they
+  // are true. Errors name the file: it is absent, has a piece twice or lacks [PAD], [UNK], [CLS] or
+  // [SEP], or asks for a tokenizer of another kind.
   static Result<WordPieces> load(const std::string& folder);
 
   // The ids of a text, without [CLS] and [SEP]. The object caches the words that it has met, so it

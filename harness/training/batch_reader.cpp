@@ -23,6 +23,14 @@ torch::Tensor buffer_like(const torch::Tensor& table, std::int64_t rows) {
   return torch::empty(shape, table.options());
 }
 
+// The columns of each row up to its last that is not `padding`, at least one.
+std::vector<std::int64_t> lengths_of(const torch::Tensor& ids, std::int64_t padding) {
+  const auto places = torch::arange(1, ids.size(1) + 1, ids.options());
+  const auto lengths = ((ids != padding) * places).amax(1).clamp_min(1).contiguous();
+  const auto* first = lengths.const_data_ptr<std::int64_t>();
+  return {first, first + lengths.numel()};
+}
+
 }  // namespace
 
 BatchReader::BatchReader(const datasets::SplitData& split, const torch::TensorOptions& options,
@@ -32,7 +40,9 @@ BatchReader::BatchReader(const datasets::SplitData& split, const torch::TensorOp
       scale_(split.scale),
       labels_(split.labels.to(options.device())),
       microbatch_size_(microbatch_size),
-      own_copies_(split.copies) {}
+      own_copies_(split.copies),
+      lengths_(split.padding && split.features.size(0) > 0 ? lengths_of(split.features, *split.padding)
+                                                           : std::vector<std::int64_t>()) {}
 
 Tensor BatchReader::numbers(const Tensor& features) const {
   if (!scale_) return features;
@@ -98,9 +108,30 @@ Microbatch BatchReader::copied(const Microbatch& batch, const mechanism::Rows& r
   return {(*augmentation_)(batch.features, ids), labels, augmentation_->copies()};
 }
 
-void BatchReader::for_each(const mechanism::Rows& rows,
+// Of equal lengths in their order, so that equal batches give equal bits.
+mechanism::Rows BatchReader::by_length(mechanism::Rows rows) const {
+  if (rows.all) {
+    rows.all = false;
+    rows.indices.resize(static_cast<std::size_t>(rows.count));
+    std::iota(rows.indices.begin(), rows.indices.end(), 0);
+  }
+  std::stable_sort(rows.indices.begin(), rows.indices.end(), [this](std::int64_t a, std::int64_t b) {
+    return lengths_[static_cast<std::size_t>(a)] < lengths_[static_cast<std::size_t>(b)];
+  });
+  return rows;
+}
+
+// Without the columns that are padding in all rows; the last row is the longest.
+void BatchReader::cut(const mechanism::Rows& rows, std::int64_t first, Microbatch& batch) const {
+  const auto last = rows.indices[static_cast<std::size_t>(first + batch.features.size(0) - 1)];
+  batch.features = batch.features.narrow(1, 0, lengths_[static_cast<std::size_t>(last)]).contiguous();
+}
+
+void BatchReader::for_each(const mechanism::Rows& given,
                            const std::function<void(const Microbatch&)>& consume) {
   was_stopped_ = false;
+  const auto sorted = lengths_.empty() ? mechanism::Rows{} : by_length(given);
+  const auto& rows = lengths_.empty() ? given : sorted;
   const auto size = samples_at_once();
   const auto indices = indices_of(rows);  // once, since a copy to a GPU waits for it
   for (std::int64_t first = 0; first < rows.count; first += size) {
@@ -109,7 +140,8 @@ void BatchReader::for_each(const mechanism::Rows& rows,
       return;
     }
     const auto count = std::min(size, rows.count - first);
-    const auto batch = gather(indices, first, count);
+    auto batch = gather(indices, first, count);
+    if (!lengths_.empty()) cut(rows, first, batch);
     const bool has_copies = augmentation_ != nullptr || own_copies_ > 1;
     consume(has_copies ? copied(batch, rows, first, count) : batch);
   }

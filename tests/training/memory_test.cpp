@@ -197,7 +197,12 @@ std::vector<Measured> measured() {
           {"eva02", with(vit, "trainable", "head"), "synthetic-images", images(32)},
           {"gpt2", {{"width", 64}, {"depth", 3}}, "synthetic-tokens", tokens},
           {"gpt2", {{"width", 64}, {"depth", 12}}, "synthetic-tokens", tokens},
-          {"llama", {{"width", 64}, {"depth", 3}, {"kv_heads", 2}}, "synthetic-tokens", tokens}};
+          {"llama", {{"width", 64}, {"depth", 3}, {"kv_heads", 2}}, "synthetic-tokens", tokens},
+          {"bert", {{"width", 64}, {"depth", 3}}, "synthetic-tokens", with(tokens, "classes", 3)},
+          {"bert",
+           {{"width", 64}, {"depth", 3}, {"trainable", "bitfit-head"}},
+           "synthetic-tokens",
+           with(tokens, "classes", 3)}};
 }
 
 // Bytes that one more sample of a microbatch takes, as tensors are allocated.
