@@ -121,10 +121,14 @@ mechanism::Rows BatchReader::by_length(mechanism::Rows rows) const {
   return rows;
 }
 
-// Without the columns that are padding in all rows; the last row is the longest.
+// Without the columns that are padding in all rows, but for up to seven: of few different sizes the
+// allocator can use memory again. The last row is the longest.
 void BatchReader::cut(const mechanism::Rows& rows, std::int64_t first, Microbatch& batch) const {
+  constexpr std::int64_t kColumns = 8;
   const auto last = rows.indices[static_cast<std::size_t>(first + batch.features.size(0) - 1)];
-  batch.features = batch.features.narrow(1, 0, lengths_[static_cast<std::size_t>(last)]).contiguous();
+  const auto length = lengths_[static_cast<std::size_t>(last)];
+  const auto columns = std::min(batch.features.size(1), (length + kColumns - 1) / kColumns * kColumns);
+  batch.features = batch.features.narrow(1, 0, columns).contiguous();
 }
 
 void BatchReader::for_each(const mechanism::Rows& given,

@@ -32,6 +32,8 @@
 //   - Terms are counted as ||g_i||, but a sequence whose positions' gradients cancel each other has
 //     longer terms. Its own contribution stays within S (beyond_rounding in
 //     harness/models/layers/samples.h); a batch full of such samples may round by more than r.
+//   - A sample's gradient may differ in its last bits with the samples beside it in a microbatch:
+//     libraries choose the order of additions by the shapes, of padded sequences by the longest.
 //   - Where the per-sample gradient of a convolution with standardised weights is formed for its
 //     norm, cuBLAS or cuDNN adds it up in float32 on a GPU. That this is off by at most what
 //     beyond_forming() allows was measured, not derived.

@@ -79,28 +79,29 @@ TEST(BatchReaderOfBytes, TheirMeanIsOfTheNumbers) {
   EXPECT_GT(of_bytes.norm().item<double>(), 1.0);
 }
 
-// Row i has i + 1 tokens and the label i.
+// Row i has 4 i + 1 tokens and the label i.
 datasets::SplitData ragged() {
-  auto ids = at::zeros({6, 8}, at::kLong);
-  for (std::int64_t i = 0; i < 6; ++i) ids[i].narrow(0, 0, i + 1).fill_(i + 1);
+  auto ids = at::zeros({6, 30}, at::kLong);
+  for (std::int64_t i = 0; i < 6; ++i) ids[i].narrow(0, 0, 4 * i + 1).fill_(i + 1);
   return {.features = ids, .labels = at::arange(6, at::kLong), .padding = 0};
 }
 
-// In the order of their lengths, as long as the longest of a microbatch, each with its label.
+// In the order of their lengths, as long as the longest of a microbatch up to a multiple of eight,
+// each with its label.
 TEST(BatchReaderOfSequences, LeavesOutWhatIsPaddingInAll) {
   BatchReader reader(ragged(), torch::kFloat32, 2);
   const mechanism::Rows some{.count = 5, .indices = {4, 0, 5, 3, 1}};
   const mechanism::Rows all{.count = 6, .all = true, .indices = {}};
   for (const auto& [rows, labels, widths] :
-       {std::tuple{some, std::vector<std::int64_t>{0, 1, 3, 4, 5}, std::vector<std::int64_t>{2, 5, 6}},
-        std::tuple{all, std::vector<std::int64_t>{0, 1, 2, 3, 4, 5}, std::vector<std::int64_t>{2, 4, 6}}}) {
+       {std::tuple{some, std::vector<std::int64_t>{0, 1, 3, 4, 5}, std::vector<std::int64_t>{8, 24, 24}},
+        std::tuple{all, std::vector<std::int64_t>{0, 1, 2, 3, 4, 5}, std::vector<std::int64_t>{8, 16, 24}}}) {
     std::vector<std::int64_t> found, wide;
     reader.for_each(rows, [&](const Microbatch& batch) {
       wide.push_back(batch.features.size(1));
       for (std::int64_t i = 0; i < batch.labels.size(0); ++i) {
         const auto label = batch.labels[i].item<std::int64_t>();
         found.push_back(label);
-        EXPECT_EQ((batch.features[i] == label + 1).sum().item<std::int64_t>(), label + 1);
+        EXPECT_EQ((batch.features[i] == label + 1).sum().item<std::int64_t>(), 4 * label + 1);
       }
     });
     EXPECT_EQ(found, labels);
