@@ -191,6 +191,11 @@ struct Baseline {
   // chooses. A score's noise hides one prediction a record, so data of which a record has many is
   // refused (runner/spec). Empty: they release none.
   std::function<bool(const json::object& options)> releases_scores = {};
+  // Whether its runs release losses of learning-rate probes, computed in `train.probe_precision`.
+  bool probes = false;
+  // What resolved options say against each other: a contradiction, or one that the others leave
+  // unread. Empty: nothing that the options themselves do not refuse (OptionSpec::read_with).
+  std::function<Result<void>(const json::object& options)> check = {};
   // Private selection: how many runs, and the losing ones, are not released.
   bool confidential_runs = false;
   // With confidential_runs: the cost of the cell's selection, base included, which is known before

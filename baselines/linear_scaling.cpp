@@ -215,6 +215,7 @@ Baseline described() {
           .has_non_private_arm = false,
           .needs_epsilon = "divides epsilon among its sweeps and its last run",
           .releases_scores = [](const json::object& options) { return !linear_search::is_unpriced(options); },
+          .check = linear_search::check_shares,
           .options = linear_search::option_table(),
           .next = next,
           .conclude = conclude};

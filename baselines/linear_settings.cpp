@@ -30,21 +30,7 @@ std::vector<double> sweep_epsilons_of(const Cell& cell, const Options& options) 
   return shares;
 }
 
-// Shares that are given, and that the other options leave unread.
-std::optional<Failure> conflict_of_shares(const Options& options) {
-  const Options defaults;
-  const bool third = options.share3 != defaults.share3;
-  if (options.has_one_search() &&
-      (options.share1 != defaults.share1 || options.share2 != defaults.share2 || third))
-    return contradiction(
-        "'share1', 'share2' and 'share3' are not read with 'sweep_epsilons'; leave them out.");
-  if (third && options.sweeps() != 3)
-    return contradiction("'share3' is read only with fit: line-3 or quadratic, which have a third sweep.");
-  return std::nullopt;
-}
-
 std::optional<Failure> conflict_of_sweeps(const Cell& cell, const Options& options) {
-  if (auto unread = conflict_of_shares(options)) return unread;
   const auto epsilons = sweep_epsilons_of(cell, options);
   if (epsilons.size() != options.sweeps()) {
     return contradiction(fmt::format("'sweep_epsilons' needs one epsilon for each of the {} sweeps, not {}.",
@@ -282,6 +268,18 @@ std::optional<Failure> conflict(const Cell& cell) {
   return conflict_of_product(cell, options);
 }
 
+Result<void> check_shares(const json::object& resolved) {
+  const auto options = read_options<Options>(resolved);
+  const Options defaults;
+  const bool third = options.share3 != defaults.share3;
+  if (options.has_one_search() &&
+      (options.share1 != defaults.share1 || options.share2 != defaults.share2 || third))
+    return error("'share1', 'share2' and 'share3' are not read with 'sweep_epsilons'; leave them out.");
+  if (third && options.sweeps() != 3)
+    return error("'share3' is read only with fit: line-3 or quadratic, which have a third sweep.");
+  return {};
+}
+
 bool is_unpriced(const json::object& options) {
   return read_options<Options>(options).score == Pick::train_unpriced;
 }
@@ -328,19 +326,22 @@ std::vector<OptionSpec> option_table() {
                       "have one search, whose runs are trained once; each pays for it")),
       later_option(
           plain_option("fit", "r by a line through two sweeps, by least squares over three, by a parabola")),
-      plain_option("range", "of r: as the authors' script, or all of it"),
-      plain_option("r_sampling", "of r in its range"),
+      only_without("decompose", "uniform-both",
+                   plain_option("range", "of r: as the authors' script, or all of it")),
+      only_without("decompose", "uniform-both", plain_option("r_sampling", "of r in its range")),
       plain_option("axis", "what the line of r is drawn over"),
       plain_option("decompose",
                    "r into learning rate and steps: T drawn; both drawn until r is near; both drawn in the "
                    "sweeps, T in the final run; T = t_max; learning rate = eta_max"),
-      ranged_option("eta_min", 1e-12, 1e6, "smallest learning rate"),
+      ranged_option("eta_min", 1e-12, 1e6, "smallest learning rate; not read with decompose: fixed-eta"),
       ranged_option("eta_max", 1e-12, 1e6, "largest learning rate"),
-      ranged_option("t_min", 1, 1e9, "fewest steps"),
+      ranged_option("t_min", 1, 1e9, "fewest steps; not read with decompose: fixed-t"),
       ranged_option("t_max", 1, 1e9, "most steps"),
       ranged_option("r_max", 1e-12, 1e12, "largest r; never above eta_max t_max"),
-      ranged_option("tolerance", 1e-6, 1, "rejection: relative distance from r accepted"),
-      ranged_option("max_tries", 1, 1e6, "rejection: draws before the nearest grid point"),
+      only_with("decompose", "rejection",
+                ranged_option("tolerance", 1e-6, 1, "relative distance from r accepted")),
+      only_with("decompose", "rejection",
+                ranged_option("max_tries", 1, 1e6, "draws before the nearest grid point")),
       later_option(plain_option("batch", "all samples each step, or the panel's batches")),
       later_option(plain_option("product",
                                 "what r is; with B and C, the rate on summed gradients is r / (T B C), and "
@@ -357,7 +358,9 @@ std::vector<OptionSpec> option_table() {
       ranged_option("momentum", 0, 0.9999, "of SGD"),
       later_option(plain_option(
           "free_step", "each run takes one more step along the momentum after its last, without noise")),
-      ranged_option("score_noise", 1e-6, 1e9, "of each validation score", "sd in counts of correct examples"),
+      only_without("score", "train-unpriced",
+                   ranged_option("score_noise", 1e-6, 1e9, "of each validation score",
+                                 "sd in counts of correct examples")),
   });
 }
 

@@ -101,6 +101,8 @@ bool is_unpriced(const json::object& options);
 // An error for an option that contradicts another option or the panel, and for an empty range;
 // nothing if there is none.
 std::optional<Failure> conflict(const Cell& cell);
+// Shares of sweeps that the other options leave unread.
+Result<void> check_shares(const json::object& resolved);
 // Reads the settings; conflict() must have found nothing. An error if the epsilon is infeasible.
 Result<Settings> settings_of(const Cell& cell);
 

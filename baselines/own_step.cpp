@@ -9,7 +9,9 @@ json::object decoupled_decay() { return {{"weight_decay", 0.01}, {"decouple", tr
 
 void run_own_step_optimizer(Baseline& baseline, const std::string& optimizer_name,
                             const json::object& defaults) {
-  auto options = optimizers::find_optimizer(optimizer_name).value()->options;
+  const auto& facts = *optimizers::find_optimizer(optimizer_name).value();
+  if (facts.check != nullptr) baseline.check = facts.check;
+  auto options = facts.options;
   for (const auto& given : defaults)
     options = with_default(std::move(options), std::string(given.key()), given.value());
   baseline.options = std::move(options);

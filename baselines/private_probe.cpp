@@ -112,6 +112,12 @@ OptionSpec with_batch_of_its_own(OptionSpec option) {
   return only_with("accounting", "separate-batch", std::move(option));
 }
 
+// Of the two that set its size, one.
+Result<void> check_own_batch(const ProbingOptions& options) {
+  if (options.probe_sample_rate == 0 || options.probe_ratio == ProbingOptions{}.probe_ratio) return {};
+  return error("'probe_ratio' is not read with 'probe_sample_rate'; leave one of them out.");
+}
+
 std::vector<OptionSpec> probing_options(const std::vector<std::string>& pricing,
                                         const ProbingOptions& defaults) {
   const bool has_ratio = defaults.probe_ratio != 1;
@@ -146,9 +152,13 @@ void run_probing_controller(Baseline& baseline, const std::string& controller_na
                             const std::string& footnote) {
   defaults.accounting = pricing.front();
   baseline.options = probing_options(pricing, defaults);
-  for (const auto& option : optimizers::find_controller(controller_name).value()->options) {
-    baseline.options.push_back(option);
-  }
+  const auto& facts = *optimizers::find_controller(controller_name).value();
+  baseline.probes = true;
+  baseline.options.insert(baseline.options.end(), facts.options.begin(), facts.options.end());
+  baseline.check = [check = facts.check](const json::object& options) -> Result<void> {
+    if (const auto own = check_own_batch(read_options<ProbingOptions>(options)); !own) return own;
+    return check(options);
+  };
   baseline.needs_epsilon = "divides epsilon between gradients and losses";
   baseline.needs_rdp = [](const json::object& resolved) -> std::string {
     const auto options = read_options<ProbingOptions>(resolved);

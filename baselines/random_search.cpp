@@ -95,12 +95,14 @@ Baseline random_search() {
            plain_option("sampling", "distribution of the learning rate in its range"),
            ranged_option("rate_min", 1e-12, 1e6, "smallest learning rate"),
            ranged_option("rate_max", 1e-12, 1e6, "largest learning rate"),
-           ranged_option("t_min", 1, 1e9, "smallest number of steps, if it is drawn"),
+           only_above("t_max", 0, ranged_option("t_min", 1, 1e9, "smallest number of steps, if it is drawn")),
            ranged_option("t_max", 0, 1e9, "largest number of steps; 0: the panel's number, not drawn"),
-           ranged_option("threshold_min", 1e-12, 1e6, "smallest clipping threshold, if it is drawn"),
+           only_above(
+               "threshold_max", 0,
+               ranged_option("threshold_min", 1e-12, 1e6, "smallest clipping threshold, if it is drawn")),
            ranged_option("threshold_max", 0, 1e6,
                          "largest clipping threshold; 0: the panel's clipping, not drawn"),
-           score_noise_option()}),
+           only_above("runs", 1, score_noise_option())}),
       .next = {},
       .conclude = {}};
   make_search(baseline, Tuning::composed, draws);

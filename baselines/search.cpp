@@ -24,7 +24,21 @@ std::vector<OptionSpec> tuning_options(Tuning default_tuning) {
                plain_option("tuning",
                             "private selection; all candidates run and charged; or an uncharged oracle, and "
                             "labelled so"));
+  for (auto& option : table) {
+    if (option.name == "runs" || option.name == "mean_runs")
+      option = only_with("tuning", name_of(Tuning::selection), std::move(option));
+    if (option.name == "score_noise")
+      option = only_without("tuning", name_of(Tuning::oracle), std::move(option));
+  }
   return options_of<TuningOptions>(std::move(table), {.tuning = default_tuning});
+}
+
+// Nothing is chosen from a single candidate, so it releases no score.
+Result<void> check_tuning(const json::object& resolved, std::int64_t candidates) {
+  const auto options = read_options<TuningOptions>(resolved);
+  const bool noise_given = options.selection.score.score_noise != ScoreOptions{}.score_noise;
+  if (options.tuning != Tuning::composed || candidates > 1 || !noise_given) return {};
+  return error("'score_noise' is not read where a single candidate is run; leave it out.");
 }
 
 Conclusion conclude_composed(const Configs& runs, Finished finished) {
@@ -140,7 +154,9 @@ void make_search(Baseline& baseline, Tuning tuning, const Candidates& candidates
   };
 }
 
-void offer_tunings(Baseline& baseline, Tuning default_tuning, const Candidates& candidates) {
+void offer_tunings(Baseline& baseline, Tuning default_tuning, const Candidates& candidates,
+                   const CandidateCount& count) {
+  baseline.check = [count](const json::object& options) { return check_tuning(options, count(options)); };
   for (auto& option : tuning_options(default_tuning)) baseline.options.push_back(std::move(option));
   baseline.has_non_private_arm = false;
   auto readings = std::make_shared<std::map<Tuning, Baseline>>();

@@ -29,9 +29,13 @@ using Candidates = std::function<std::vector<trial::TrialConfig>(const Cell&)>;
 // (private_selection.h).
 void make_search(Baseline& baseline, Tuning tuning, const Candidates& candidates);
 
+// How many candidates a cell with these resolved options has.
+using CandidateCount = std::function<std::int64_t(const json::object& options)>;
+
 // The same with an option `tuning`, whose default is `default_tuning`, and with the options that
-// its choices read.
-void offer_tunings(Baseline& baseline, Tuning default_tuning, const Candidates& candidates);
+// its choices read; those that a choice leaves unread are refused.
+void offer_tunings(Baseline& baseline, Tuning default_tuning, const Candidates& candidates,
+                   const CandidateCount& count);
 
 // Every candidate at the common noise of their composition, with a score if there are several. An
 // error if the epsilon is infeasible.

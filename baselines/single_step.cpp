@@ -38,7 +38,9 @@ Baseline single_step() {
            {.name = "optimizer", .help = "optimizer that makes the step", .choices = {"sgd", "adam"}}}),
       .next = {},
       .conclude = {}};
-  offer_tunings(baseline, Tuning::composed, candidates);
+  offer_tunings(baseline, Tuning::composed, candidates, [](const json::object& options) {
+    return std::ssize(read_options<SingleStepOptions>(options).rates);
+  });
   return baseline;
 }
 

@@ -130,7 +130,7 @@ Baseline subset_tuning() {
       .releases_scores = [](const json::object&) { return true; },
       .options = options_of<SubsetOptions>(
           {ranged_option("share", 1e-3, 0.999, "of the training data that is for tuning only"),
-           grid_option("grid", "candidate learning rates"), score_noise_option()}),
+           grid_option("grid", "candidate learning rates"), only_above("grid", 1, score_noise_option())}),
       .next = next,
       .conclude = conclude};
 }

@@ -83,7 +83,15 @@ void make_tuned_grid(Baseline& baseline, const TunedGrid& grid) {
   baseline.source = "Mohapatra et al., AAAI 2022, sections 3 to 5";
   baseline.options = grid_options(grid);
   for (auto& option : own_options(grid)) baseline.options.push_back(std::move(option));
-  offer_tunings(baseline, grid.tuning, [grid](const Cell& cell) { return candidates_of(cell, grid); });
+  offer_tunings(
+      baseline, grid.tuning, [grid](const Cell& cell) { return candidates_of(cell, grid); },
+      [grid](const json::object& resolved) {
+        const auto options = read_options<GridOptions>(resolved);
+        const auto all = std::ssize(options.thresholds) *
+                         std::ssize(values_of(options.rates, !grid.rates.empty(), 1)) *
+                         std::ssize(values_of(options.momenta, !grid.momenta.empty(), 0));
+        return options.candidates > 0 ? std::min<std::int64_t>(all, options.candidates) : all;
+      });
 }
 
 }  // namespace hyfreedp::baselines

@@ -21,7 +21,9 @@ OptionSpec eps() { return ranged_option("eps", 0, kNoLimit, "added to the root o
 OptionSpec weight_decay(std::string how) {
   return ranged_option("weight_decay", 0, kNoLimit, "weight decay, " + std::move(how));
 }
-OptionSpec decouple() { return plain_option("decouple", "decoupled weight decay"); }
+OptionSpec decouple() {
+  return only_above("weight_decay", 0, plain_option("decouple", "decoupled weight decay"));
+}
 OptionSpec d0() {
   return ranged_option("d0", kTiny, kNoLimit, "first estimate of the distance to the solution");
 }
@@ -51,8 +53,9 @@ Facts sgd_facts() {
           .options = options_of<SgdOptions>(
               {ranged_option("momentum", 0, kBelowOne, "decay of the momentum buffer"),
                plain_option("nesterov", "Nesterov's look-ahead; needs momentum and no dampening"),
-               ranged_option("dampening", 0, 1,
-                             "the buffer takes (1 - dampening) of each gradient but the first"),
+               only_above("momentum", 0,
+                          ranged_option("dampening", 0, 1,
+                                        "the buffer takes (1 - dampening) of each gradient but the first")),
                weight_decay(kCoupled),
                later_option(plain_option(
                    "free_step",
@@ -138,7 +141,7 @@ Facts dowg_facts() {
           .title = "DoWG",
           .source = "Khaled, Mishchenko and Jin 2023, arXiv:2305.16284",
           .options = options_of<DowgOptions>(
-              {reps_rel(),
+              {only_with("rt2_init", "none", reps_rel()),
                ranged_option("rt2_init", kTiny, kNoLimit,
                              "first squared distance (the authors' code: 1e-4); none: from reps_rel"),
                ranged_option("eps_den", 0, kNoLimit, "added to the root in the denominator")}),
@@ -196,7 +199,8 @@ Facts schedule_facts() {
               {ranged_option("lr", 0, kNoLimit, "largest learning rate"),
                ranged_option("warmup", 0, kMostSteps, "steps of linear warm-up"),
                plain_option("decay", "decay of the rate after the warm-up"),
-               ranged_option("final", 0, 1, "fraction of lr that the decay ends at")})};
+               only_without("decay", "constant",
+                            ranged_option("final", 0, 1, "fraction of lr that the decay ends at"))})};
 }
 
 OptionSpec eta0(std::string help) { return ranged_option("eta0", kTiny, kNoLimit, std::move(help)); }
@@ -292,12 +296,14 @@ Facts hyfreedp_plus_facts() {
            plain_option(
                "fits",
                "the rate follows the geometric mean of all fits, or the last fit within a factor of 2"),
-           ranged_option("share", kTiny, 1, "fits mean: the rate over the mean of the fits"),
-           ranged_option("until", 0, 1, "fits mean: share of the steps after which the rate is held"),
+           only_with("fits", "mean", ranged_option("share", kTiny, 1, "the rate over the mean of the fits")),
+           only_with("fits", "mean",
+                     ranged_option("until", 0, 1, "share of the steps after which the rate is held")),
            loss_bound0("first loss bound; none: 2 ln(classes)"), loss_bound_floor("; none: ln(classes)"),
            loss_bound_change(), release(), difference_share(),
-           later_option(ranged_option("start_weight", 0, 100,
-                                      "fits mean: as how many fits the first rate counts in the mean"))}),
+           later_option(only_with("fits", "mean",
+                                  ranged_option("start_weight", 0, 100,
+                                                "as how many fits the first rate counts in the mean")))}),
       .check = check_as<HyFreeDpPlusOptions, check_hyfreedp_plus>,
       .probes = true};
 }

@@ -71,7 +71,17 @@ OptionSpec later_option(OptionSpec one) {
 }
 
 OptionSpec only_with(std::string other, std::string choice, OptionSpec one) {
-  one.read_with = {std::move(other), std::move(choice)};
+  one.read_with = {.option = std::move(other), .rule = ReadWith::Rule::is, .choice = std::move(choice)};
+  return one;
+}
+
+OptionSpec only_without(std::string other, std::string choice, OptionSpec one) {
+  one.read_with = {.option = std::move(other), .rule = ReadWith::Rule::is_not, .choice = std::move(choice)};
+  return one;
+}
+
+OptionSpec only_above(std::string other, double bound, OptionSpec one) {
+  one.read_with = {.option = std::move(other), .rule = ReadWith::Rule::above, .bound = bound};
   return one;
 }
 

@@ -23,5 +23,9 @@ OptionSpec ranged_option(std::string name, double min, double max, std::string h
 OptionSpec later_option(OptionSpec one);
 // `one`, read only where the option `other` is `choice` (OptionSpec::read_with).
 OptionSpec only_with(std::string other, std::string choice, OptionSpec one);
+// The same where `other` is not `choice`.
+OptionSpec only_without(std::string other, std::string choice, OptionSpec one);
+// The same where the number `other`, or the length of that list, is above `bound`.
+OptionSpec only_above(std::string other, double bound, OptionSpec one);
 
 }  // namespace hyfreedp

@@ -105,6 +105,19 @@ std::string to_string(OptionType type) {
   return "?";
 }
 
+bool ReadWith::holds(const json::value& value) const {
+  if (rule != Rule::above) return (plain_text(value) == choice) == (rule == Rule::is);
+  if (const auto* list = value.if_array()) return static_cast<double>(list->size()) > bound;
+  return value.is_number() && value.to_number<double>() > bound;
+}
+
+std::string ReadWith::text(bool of_list) const {
+  if (rule == Rule::is) return fmt::format("'{}: {}'", option, choice);
+  if (rule == Rule::is_not) return fmt::format("another '{}' than {}", option, choice);
+  if (of_list) return fmt::format("more than {} of '{}'", short_number(bound), option);
+  return fmt::format("'{}' above {}", option, short_number(bound));
+}
+
 Result<json::object> resolve_options(const std::vector<OptionSpec>& table, const json::object& given,
                                      const std::string& where) {
   std::vector<std::string> names;
@@ -129,13 +142,15 @@ Result<json::object> resolve_options(const std::vector<OptionSpec>& table, const
     if (option.stored_always || *one != option.default_value) resolved[option.name] = *one;
   }
   for (const auto& option : table) {
-    const auto& [name, choice] = option.read_with;
-    const auto other = std::ranges::find(table, name, &OptionSpec::name);
+    const auto& needed = option.read_with;
+    const auto other = std::ranges::find(table, needed.option, &OptionSpec::name);
     const auto* value = resolved.if_contains(option.name);
     const bool is_given = value != nullptr && *value != option.default_value;
-    if (name.empty() || other == table.end() || !is_given) continue;
-    if (string_or(resolved, name, plain_text(other->default_value)) == choice) continue;
-    return error(fmt::format("{}: '{}' is read only with '{}: {}'.", where, option.name, name, choice));
+    if (needed.option.empty() || other == table.end() || !is_given) continue;
+    const auto* now = resolved.if_contains(needed.option);
+    if (needed.holds(now != nullptr ? *now : other->default_value)) continue;
+    return error(fmt::format("{}: '{}' is read only with {}.", where, option.name,
+                             needed.text(other->default_value.is_array())));
   }
   return resolved;
 }
@@ -146,8 +161,10 @@ std::string describe_options(const std::vector<OptionSpec>& table) {
     std::string type = option.type == OptionType::choice ? join(option.choices, "|") : to_string(option.type);
     if (const auto range = range_text(option); !range.empty()) type += ", " + range;
     if (!option.unit.empty()) type += ", " + option.unit;
-    if (const auto& [other, choice] = option.read_with; !other.empty())
-      type += fmt::format(", only with {}: {}", other, choice);
+    if (const auto& needed = option.read_with; !needed.option.empty()) {
+      const auto other = std::ranges::find(table, needed.option, &OptionSpec::name);
+      type += ", only with " + needed.text(other != table.end() && other->default_value.is_array());
+    }
     text += fmt::format("  {:<22} {}\n  {:<22} ({}; default {})\n", option.name, option.help, "", type,
                         plain_text(option.default_value));
   }

@@ -19,6 +19,23 @@ namespace hyfreedp {
 
 enum class OptionType { boolean, integer, real, text, choice, real_list, integer_list };
 
+// What another option must be for an option to be read.
+struct ReadWith {
+  enum class Rule {
+    is,      // `choice`; "none" where it has no value
+    is_not,  // anything but `choice`
+    above,   // a number, or a list of more entries than, `bound`
+  };
+  std::string option;  // empty: the option is always read
+  Rule rule = Rule::is;
+  std::string choice = {};
+  double bound = 0;
+
+  bool holds(const json::value& value) const;
+  // "'tuning: selection'", "'t_max' above 0", "more than 1 of 'grid'".
+  std::string text(bool of_list) const;
+};
+
 struct OptionSpec {
   std::string name;
   OptionType type = OptionType::real;
@@ -31,9 +48,8 @@ struct OptionSpec {
   // False: left out of the resolved object if it has its default, so that a later option does not
   // change the identity of earlier trials. Its default never changes, for these have it unsaid.
   bool stored_always = true;
-  // {another option, its choice}: the option is read only where the other has that value, and a
-  // value beside its default is an error elsewhere. Empty: it is always read.
-  std::pair<std::string, std::string> read_with = {};
+  // A value beside its default is an error where this does not hold.
+  ReadWith read_with = {};
 };
 
 std::string to_string(OptionType type);

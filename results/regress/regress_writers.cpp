@@ -198,6 +198,18 @@ void add_case(std::string& out, const RegressReport& report, const RegressCell& 
   }
 }
 
+// The findings of a cell that are shown; those that say where it went come first.
+std::vector<const RegressFinding*> shown_first(const RegressCell& cell) {
+  using enum RegressVerdict;
+  std::vector<const RegressFinding*> all;
+  for (const auto verdict : {regressed, improved, changed, unclear, skipped, same}) {
+    for (const auto& finding : cell.findings) {
+      if (finding.verdict == verdict && is_shown(finding)) all.push_back(&finding);
+    }
+  }
+  return all;
+}
+
 std::size_t findings_of(const RegressReport& report, RegressVerdict verdict) {
   std::size_t count = 0;
   for (const auto& cell : report.cells) {
@@ -255,13 +267,12 @@ std::string terminal_regress(const RegressReport& report, const TerminalStyle& s
     if (cell.verdict() == RegressVerdict::skipped || cell.verdict() == RegressVerdict::same) continue;
     out += fmt::format("{}  {}{}\n", coloured(cell.verdict(), style), cell.name(),
                        cell.verdict() == RegressVerdict::changed && cell.is_better() ? " (better)" : "");
-    std::size_t shown = 0;
-    for (const auto& finding : cell.findings) {
-      if (!is_shown(finding) || ++shown > kShown) continue;
-      add_wrapped(out, line_of(finding), kVerdictWidth + 4, style);
-    }
-    if (shown > kShown)
-      add_wrapped(out, fmt::format("and {} more (--markdown)", shown - kShown), kVerdictWidth + 4, style);
+    const auto shown = shown_first(cell);
+    for (std::size_t i = 0; i < std::min(shown.size(), kShown); ++i)
+      add_wrapped(out, line_of(*shown[i]), kVerdictWidth + 4, style);
+    if (shown.size() > kShown)
+      add_wrapped(out, fmt::format("and {} more (--markdown)", shown.size() - kShown), kVerdictWidth + 4,
+                  style);
   }
   const auto reasons = skipped_reasons(report);
   if (!reasons.empty()) out += "\nNot compared:\n";

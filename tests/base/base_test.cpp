@@ -86,7 +86,7 @@ TEST(Options, OneThatIsReadWithAnothersChoiceIsRefusedWithoutIt) {
     ASSERT_FALSE(refused) << json::serialize(given);
     EXPECT_EQ(refused.error().message, "spec.yaml:3: 'first' is read only with 'rule: fixed'.");
   }
-  EXPECT_NE(describe_options(table).find("only with rule: fixed"), std::string::npos);
+  EXPECT_NE(describe_options(table).find("only with 'rule: fixed'"), std::string::npos);
 }
 
 TEST(Text, NearestName) {

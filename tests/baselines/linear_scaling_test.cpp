@@ -171,8 +171,10 @@ TEST(LinearScaling, EndsAfterItsRunsWhateverTheScores) {
           if (trial.released_score) *trial.released_score = score(rate_of(config));
           return trial;
         };
-        const auto study =
-            study_of({{"decompose", split}, {"fit", fit}, {"range", "full"}, {"max_tries", 5}}, world);
+        json::object options{{"decompose", split}, {"fit", fit}};
+        if (split != std::string("uniform-both")) options["range"] = "full";
+        if (split == std::string("rejection")) options["max_tries"] = 5;
+        const auto study = study_of(options, world);
         EXPECT_EQ(study.finished.size(), std::string(fit) == "line" ? 7u : 10u) << split << ' ' << fit;
         for (const auto& trial : study.finished) {
           EXPECT_TRUE(std::isfinite(rate_of(trial.config)));

@@ -7,6 +7,7 @@
 #include "fake_world.h"
 #include "harness/base/text.h"
 #include "harness/mechanism/releases.h"
+#include "tests/optimizers/registry_variants.h"
 
 namespace hyfreedp::baselines {
 namespace {
@@ -304,6 +305,68 @@ TEST_P(Method, TurnsAnInfeasibleEpsilonIntoATypedFailure) {
   ASSERT_TRUE(conclusion->failure);
   EXPECT_EQ(conclusion->failure->kind, "infeasible-epsilon");
   EXPECT_FALSE(conclusion->failure->message.empty());
+}
+
+// What a study did: its runs and its conclusion.
+std::string outcome(const Study& study) {
+  std::vector<std::string> ids;
+  for (const auto& trial : study.finished) ids.push_back(trial.id);
+  std::ranges::sort(ids);
+  return canonical_json(as_json(study.conclusion)) + "\n" + join(ids, " ");
+}
+
+// Other values of an option: all choices of one; numbers near its default and far from it.
+std::vector<json::value> others(const OptionSpec& option) {
+  std::vector<json::value> values;
+  if (option.type == OptionType::choice) {
+    for (const auto& choice : option.choices)
+      if (option.default_value != json::value(choice)) values.emplace_back(choice);
+    return values;
+  }
+  values.push_back(optimizers::changed(option));
+  if (!option.default_value.is_number()) return values;
+  const auto now = option.default_value.to_number<double>();
+  for (const double factor : {0.05, 0.25, 3.0, 20.0}) {
+    const double other = std::clamp(now == 0 ? factor : factor * now, option.min, option.max);
+    const bool is_whole = option.type == OptionType::integer;
+    values.push_back(is_whole ? json::value(std::llround(other)) : json::value(other));
+  }
+  std::erase(values, option.default_value);
+  return values;
+}
+
+// Whether the entry refuses the options, or does something else with them than `plain`.
+bool refuses_or_differs(const Baseline& entry, const Variant& variant, const json::object& options,
+                        const std::string& plain) {
+  const auto resolved = resolve_options(entry.options, options, entry.name);
+  if (!resolved || (entry.check && !entry.check(*resolved))) return true;
+  if (!noise_accountant(entry, *resolved, "")) return true;
+  const auto& reading = reading_of(entry, *resolved);
+  const auto cell = fake::cell_of(entry, variant.epsilon, options);
+  return outcome(fake::run_study(reading, cell, fake::ordinary_world)) != plain;
+}
+
+TEST_P(Method, ReadsEachOptionOrRefusesIt) {
+  if (GetParam().count_noise > 0 || GetParam().mean_noise > 0) return;
+  const auto& entry = *find_baseline(GetParam().method).value();
+  const auto plain = outcome(fake::run_study(baseline(), cell(GetParam().epsilon), fake::ordinary_world));
+  for (const auto& option : entry.options) {
+    if (GetParam().options.contains(option.name)) continue;
+    // In this world the fitted r lies beyond its range on either axis; it is read where it does not.
+    if (option.name == "axis" && !GetParam().options.empty()) continue;
+    // One range serves rows of several decompositions, so its end that one does not read stands.
+    const auto decompose = string_or(GetParam().options, "decompose", "");
+    if (option.name == (decompose == "fixed-t" ? "t_min" : decompose == "fixed-eta" ? "eta_min" : ""))
+      continue;
+    const auto values = others(option);
+    EXPECT_TRUE(std::ranges::any_of(values,
+                                    [&](const json::value& value) {
+                                      auto options = GetParam().options;
+                                      options[option.name] = value;
+                                      return refuses_or_differs(entry, GetParam(), options, plain);
+                                    }))
+        << option.name << " is passed over beside " << json::serialize(GetParam().options);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, Method, testing::ValuesIn(variants()), name_of);

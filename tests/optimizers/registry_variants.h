@@ -28,8 +28,9 @@ inline json::value changed(const OptionSpec& option) {
       return json::array{0.5, 2.0};  // one for each of the tests' two tensors
     case OptionType::real:
       break;
-    case OptionType::text:
     case OptionType::integer_list:
+      return json::array{7, 9};
+    case OptionType::text:
       ADD_FAILURE() << "no variant for option " << option.name;
   }
   const double now =
@@ -47,10 +48,13 @@ inline std::vector<Variant> variants(const std::vector<Facts>& table) {
       Variant variant{
           facts.name, {{option.name, changed(option)}}, facts.name + " with another " + option.name};
       // Options that need another one to mean anything.
-      if (option.name == "nesterov" || option.name == "dampening" || option.name == "free_step")
-        variant.options["momentum"] = 0.9;
-      if (const auto& [other, choice] = option.read_with; !other.empty()) variant.options[other] = choice;
-      if (option.name == "decouple") variant.options["weight_decay"] = 0.1;
+      if (option.name == "nesterov" || option.name == "free_step") variant.options["momentum"] = 0.9;
+      for (const auto& other : facts.options) {
+        const auto& needed = option.read_with;
+        if (other.name != needed.option || needed.holds(other.default_value)) continue;
+        variant.options[other.name] =
+            needed.rule == ReadWith::Rule::is ? json::value(needed.choice) : changed(other);
+      }
       all.push_back(variant);
     }
   }

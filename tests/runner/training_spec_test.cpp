@@ -71,6 +71,10 @@ TEST(TrainingSpec, MistakesNameTheirPlace) {
   EXPECT_THAT(message("optimizer: adamw, averag: ema", ""), HasSubstr("average"));
   EXPECT_THAT(message("optimizer: adamw, average_decay: 0.9", ""),
               HasSubstr("no effect without average: ema"));
+  EXPECT_THAT(message("optimizer: adamw, probe_precision: bf16", ""),
+              HasSubstr(":10: panels[0].train.probe_precision is of the losses that a learning-rate probe"));
+  EXPECT_THAT(message("optimizer: adamw", ", train: {probe_precision: bf16}"),
+              HasSubstr("rows[1].train.probe_precision is of the losses"));
   EXPECT_THAT(message("optimizer: {name: dog, average: true}, average: ema", ""), HasSubstr("keep one"));
   EXPECT_THAT(message("optimizer: {name: sgd, momentum: 0.9, free_step: true}, average: ema", ""),
               HasSubstr("the optimizer's own 'free_step' exclude each other; keep one"));

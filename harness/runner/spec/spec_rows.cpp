@@ -115,6 +115,14 @@ void read_control(const Layers& layers, const PanelFrame& frame, const std::vect
           : "Non-private: batches drawn as in the private columns, without clipping and noise.");
 }
 
+// A precision of losses that no run releases.
+void check_probe_precision(const Layers& train, bool any_probes, Problems& problems) {
+  const auto given = train.find("probe_precision");
+  if (!given || any_probes) return;
+  problems.add(
+      given->wrong("is of the losses that a learning-rate probe releases, and no method here has one", ""));
+}
+
 // Where a row says how it trains, that and the panel's together; null where it says nothing.
 std::optional<trial::TrainingOptions> row_training(const Layers& layers, const PanelFrame& frame,
                                                    Problems& problems) {
@@ -205,16 +213,14 @@ void check_accountant(const Layers& layers, const baselines::Baseline& method, c
   problems.add(own.value_or(*layers.find("method")).wrong_inside(found.error().message, ""));
 }
 
-// What the options of a method that is named as its controller say of each other
-// (optimizers/facts.h).
+// What the options of a method say of each other.
 void check_options(const baselines::Baseline& method, const json::object& options, const Layers& layers,
                    Problems& problems) {
-  for (const auto& facts : optimizers::controller_facts()) {
-    if (facts.name != method.name || facts.check == nullptr) continue;
-    const auto checked = facts.check(options);
-    const auto given = layers.find("options");
-    if (!checked && given) problems.add(given->wrong_inside(checked.error().message, ""));
-  }
+  if (!method.check) return;
+  const auto checked = method.check(options);
+  if (checked) return;
+  const auto given = layers.find("options");
+  problems.add(given.value_or(*layers.find("method")).wrong_inside(checked.error().message, ""));
 }
 
 std::optional<spec::Row> read_row(const ExpandedRow& expanded, const PanelFrame& frame, Problems& problems) {
@@ -246,6 +252,7 @@ std::optional<spec::Row> read_row(const ExpandedRow& expanded, const PanelFrame&
     if (const auto texts = problems.take(read_texts(layers.find(key)))) add_notes(*texts);
   }
   row.training = row_training(layers, frame, problems);
+  if (method != nullptr) check_probe_precision(layers.below("train"), method->probes, problems);
   if (row.training) add_notes(row.training->notes());
   if (seeds && seeds->size() < frame.seeds.size() && row.footnotes.empty()) {
     row.footnotes.push_back(fewer_seeds_note(seeds->size(), frame));
@@ -497,6 +504,11 @@ std::optional<std::vector<spec::Row>> read_rows(const Entry& panel, const std::o
     }
   }
   if (problems.added() > before) return std::nullopt;
+  if (const auto train = panel.find("train"); train && train->is_map()) {
+    const auto probes = [](const auto& row) { return (*baselines::find_baseline(row.method))->probes; };
+    check_probe_precision(Layers({*train}), std::ranges::any_of(resolved, probes), problems);
+    if (problems.added() > before) return std::nullopt;
+  }
   return resolved;
 }
 
