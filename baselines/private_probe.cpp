@@ -113,8 +113,8 @@ OptionSpec with_batch_of_its_own(OptionSpec option) {
 }
 
 // Of the two that set its size, one.
-Result<void> check_own_batch(const ProbingOptions& options) {
-  if (options.probe_sample_rate == 0 || options.probe_ratio == ProbingOptions{}.probe_ratio) return {};
+Result<void> check_own_batch(const ProbingOptions& options, double default_ratio) {
+  if (options.probe_sample_rate == 0 || options.probe_ratio == default_ratio) return {};
   return error("'probe_ratio' is not read with 'probe_sample_rate'; leave one of them out.");
 }
 
@@ -155,8 +155,9 @@ void run_probing_controller(Baseline& baseline, const std::string& controller_na
   const auto& facts = *optimizers::find_controller(controller_name).value();
   baseline.probes = true;
   baseline.options.insert(baseline.options.end(), facts.options.begin(), facts.options.end());
-  baseline.check = [check = facts.check](const json::object& options) -> Result<void> {
-    if (const auto own = check_own_batch(read_options<ProbingOptions>(options)); !own) return own;
+  baseline.check = [check = facts.check,
+                    ratio = defaults.probe_ratio](const json::object& options) -> Result<void> {
+    if (const auto own = check_own_batch(read_options<ProbingOptions>(options), ratio); !own) return own;
     return check(options);
   };
   baseline.needs_epsilon = "divides epsilon between gradients and losses";

@@ -307,14 +307,6 @@ TEST_P(Method, TurnsAnInfeasibleEpsilonIntoATypedFailure) {
   EXPECT_FALSE(conclusion->failure->message.empty());
 }
 
-// What a study did: its runs and its conclusion.
-std::string outcome(const Study& study) {
-  std::vector<std::string> ids;
-  for (const auto& trial : study.finished) ids.push_back(trial.id);
-  std::ranges::sort(ids);
-  return canonical_json(as_json(study.conclusion)) + "\n" + join(ids, " ");
-}
-
 // Other values of an option: all choices of one; numbers near its default and far from it.
 std::vector<json::value> others(const OptionSpec& option) {
   std::vector<json::value> values;
@@ -324,6 +316,7 @@ std::vector<json::value> others(const OptionSpec& option) {
     return values;
   }
   values.push_back(optimizers::changed(option));
+  if (option.type == OptionType::real_list) values.push_back(json::array{0.2, 0.6});
   if (!option.default_value.is_number()) return values;
   const auto now = option.default_value.to_number<double>();
   for (const double factor : {0.05, 0.25, 3.0, 20.0}) {
@@ -335,37 +328,87 @@ std::vector<json::value> others(const OptionSpec& option) {
   return values;
 }
 
-// Whether the entry refuses the options, or does something else with them than `plain`.
-bool refuses_or_differs(const Baseline& entry, const Variant& variant, const json::object& options,
-                        const std::string& plain) {
-  const auto resolved = resolve_options(entry.options, options, entry.name);
-  if (!resolved || (entry.check && !entry.check(*resolved))) return true;
-  if (!noise_accountant(entry, *resolved, "")) return true;
-  const auto& reading = reading_of(entry, *resolved);
-  const auto cell = fake::cell_of(entry, variant.epsilon, options);
-  return outcome(fake::run_study(reading, cell, fake::ordinary_world)) != plain;
-}
+// Of one method beside options of its: what another value of one does.
+class Passing {
+ public:
+  Passing(const Variant& variant, json::object beside)
+      : entry_(**find_baseline(variant.method)),
+        variant_(variant),
+        beside_(std::move(beside)),
+        plain_(outcome(beside_).value()) {}
+
+  bool refuses(const std::string& name, const json::value& value) const { return !with(name, value); }
+  bool is_read(const std::string& name, const json::value& value) const {
+    const auto other = with(name, value);
+    return other && *other != plain_;
+  }
+
+ private:
+  std::optional<std::string> with(const std::string& name, const json::value& value) const {
+    auto options = beside_;
+    options[name] = value;
+    return outcome(options);
+  }
+  // The runs and the conclusion; nothing where the method refuses the options.
+  std::optional<std::string> outcome(const json::object& options) const {
+    const auto resolved = resolve_options(entry_.options, options, entry_.name);
+    if (!resolved || (entry_.check && !entry_.check(*resolved))) return std::nullopt;
+    if (!noise_accountant(entry_, *resolved, "")) return std::nullopt;
+    const auto cell = fake::cell_of(entry_, variant_.epsilon, options);
+    const auto study = fake::run_study(reading_of(entry_, *resolved), cell, fake::ordinary_world);
+    std::vector<std::string> ids;
+    for (const auto& trial : study.finished) ids.push_back(trial.id);
+    std::ranges::sort(ids);
+    return canonical_json(as_json(study.conclusion)) + "\n" + join(ids, " ");
+  }
+
+  const Baseline& entry_;
+  Variant variant_;
+  json::object beside_;
+  std::string plain_;
+};
 
 TEST_P(Method, ReadsEachOptionOrRefusesIt) {
   if (GetParam().count_noise > 0 || GetParam().mean_noise > 0) return;
-  const auto& entry = *find_baseline(GetParam().method).value();
-  const auto plain = outcome(fake::run_study(baseline(), cell(GetParam().epsilon), fake::ordinary_world));
-  for (const auto& option : entry.options) {
-    if (GetParam().options.contains(option.name)) continue;
+  const auto& given = GetParam().options;
+  const Passing passing(GetParam(), given);
+  for (const auto& option : (*find_baseline(GetParam().method))->options) {
+    if (given.contains(option.name)) continue;
     // In this world the fitted r lies beyond its range on either axis; it is read where it does not.
-    if (option.name == "axis" && !GetParam().options.empty()) continue;
+    if (option.name == "axis" && !given.empty()) continue;
     // One range serves rows of several decompositions, so its end that one does not read stands.
-    const auto decompose = string_or(GetParam().options, "decompose", "");
+    const auto decompose = string_or(given, "decompose", "");
     if (option.name == (decompose == "fixed-t" ? "t_min" : decompose == "fixed-eta" ? "eta_min" : ""))
       continue;
-    const auto values = others(option);
-    EXPECT_TRUE(std::ranges::any_of(values,
-                                    [&](const json::value& value) {
-                                      auto options = GetParam().options;
-                                      options[option.name] = value;
-                                      return refuses_or_differs(entry, GetParam(), options, plain);
-                                    }))
-        << option.name << " is passed over beside " << json::serialize(GetParam().options);
+    const auto is_known = [&](const json::value& value) {
+      return passing.refuses(option.name, value) || passing.is_read(option.name, value);
+    };
+    EXPECT_TRUE(std::ranges::any_of(others(option), is_known))
+        << option.name << " is passed over beside " << json::serialize(given);
+  }
+}
+
+// What makes an option of `method` one that is read, beyond what it says itself.
+json::object beside(const Baseline& method, const OptionSpec& option) {
+  auto options = option.name == "tuning" ? json::object{} : quick(method.name);
+  for (const auto& [name, value] : optimizers::needed_by(method.options, option)) options[name] = value;
+  const auto& name = option.name;
+  if (name == "share3") options["fit"] = "line-3";
+  if (name == "batch_sizes")
+    options = {{"batch", "sampled"}, {"decompose", "fixed-t"}, {"t_max", 20}, {"product", "eta-t-b-c"}};
+  if (name == "score_noise" && method.name == "single-step") options["rates"] = {0.1, 1.0};
+  const auto has_momentum = std::ranges::count(method.options, "momentum", &OptionSpec::name) > 0;
+  if ((name == "nesterov" || name == "free_step") && has_momentum) options["momentum"] = 0.9;
+  return options;
+}
+
+TEST(Registry, EachOptionCanBeRead) {
+  for (const auto& method : registry()) {
+    for (const auto& option : method.options) {
+      const Passing passing({.method = method.name, .options = {}}, beside(method, option));
+      const auto is_read = [&](const json::value& value) { return passing.is_read(option.name, value); };
+      EXPECT_TRUE(std::ranges::any_of(others(option), is_read)) << method.name << ": " << option.name;
+    }
   }
 }
 

@@ -40,6 +40,17 @@ inline json::value changed(const OptionSpec& option) {
   return other == now ? 1.1 * now : other;
 }
 
+// What makes the option one that is read, where the defaults do not.
+inline json::object needed_by(const std::vector<OptionSpec>& table, const OptionSpec& option) {
+  json::object options;
+  const auto& needed = option.read_with;
+  for (const auto& other : table) {
+    if (other.name != needed.option || needed.holds(other.default_value)) continue;
+    options[other.name] = needed.rule == ReadWith::Rule::is ? json::value(needed.choice) : changed(other);
+  }
+  return options;
+}
+
 inline std::vector<Variant> variants(const std::vector<Facts>& table) {
   std::vector<Variant> all;
   for (const auto& facts : table) {
@@ -49,12 +60,7 @@ inline std::vector<Variant> variants(const std::vector<Facts>& table) {
           facts.name, {{option.name, changed(option)}}, facts.name + " with another " + option.name};
       // Options that need another one to mean anything.
       if (option.name == "nesterov" || option.name == "free_step") variant.options["momentum"] = 0.9;
-      for (const auto& other : facts.options) {
-        const auto& needed = option.read_with;
-        if (other.name != needed.option || needed.holds(other.default_value)) continue;
-        variant.options[other.name] =
-            needed.rule == ReadWith::Rule::is ? json::value(needed.choice) : changed(other);
-      }
+      for (const auto& [name, value] : needed_by(facts.options, option)) variant.options[name] = value;
       all.push_back(variant);
     }
   }
