@@ -59,7 +59,7 @@ Sweep sweep(const Cell& cell, const Settings& settings, std::size_t stage, const
     if (options.score == Pick::train_unpriced) {
       evaluation.oracle_train = true;
     } else {
-      evaluation.score = trial::ScoreRelease{options.score_noise};
+      evaluation.score = options.scores.release();
     }
   }
   return result;

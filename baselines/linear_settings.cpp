@@ -297,7 +297,7 @@ Result<Settings> settings_of(const Cell& cell) {
   if (!filled) return filled.error();
   if (options.score == Pick::train_unpriced) return settings;
   const auto scores = static_cast<std::int64_t>(settings.epsilons.size()) * options.runs_per_sweep;
-  if (auto checked = check_scores(cell, scores, options.score_noise); !checked) return checked.error();
+  if (auto checked = check_scores(cell, scores, options.scores.score_noise); !checked) return checked.error();
   return settings;
 }
 
@@ -314,7 +314,7 @@ trial::PrivacyPlan plan_of(const Cell& cell, const Settings& settings, Place pla
 }
 
 std::vector<OptionSpec> option_table() {
-  return options_of<Options>({
+  std::vector<OptionSpec> table = {
       ranged_option("runs_per_sweep", 1, 100, "n"),
       ranged_option("share1", 1e-6, 1, "epsilon of a first-sweep run, over the target"),
       ranged_option("share2", 1e-6, 1, "epsilon of a second-sweep run, over the target"),
@@ -353,15 +353,16 @@ std::vector<OptionSpec> option_table() {
       later_option(plain_option("head", "initial weights of the last layer")),
       later_option(
           plain_option("score",
-                       "a sweep's pick: by noised validation accuracy, or as printed by un-noised training "
+                       "a sweep's pick: by noised validation scores, or as printed by un-noised training "
                        "accuracy, which is not priced (the row is an oracle)")),
       ranged_option("momentum", 0, 0.9999, "of SGD"),
       later_option(plain_option(
           "free_step", "each run takes one more step along the momentum after its last, without noise")),
-      only_without("score", "train-unpriced",
-                   ranged_option("score_noise", 1e-6, 1e9, "of each validation score",
-                                 "sd in counts of correct examples")),
-  });
+  };
+  for (auto& option :
+       score_options([](OptionSpec one) { return only_without("score", "train-unpriced", std::move(one)); }))
+    table.push_back(std::move(option));
+  return options_of<Options>(std::move(table));
 }
 
 }  // namespace hyfreedp::baselines::linear_search

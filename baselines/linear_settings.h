@@ -14,6 +14,7 @@
 
 #include "baselines/baseline.h"
 #include "baselines/linear_rule.h"
+#include "baselines/private_selection.h"
 
 namespace hyfreedp::baselines::linear_search {
 
@@ -60,7 +61,8 @@ struct Options {
   Pick score = Pick::released;
   double momentum = 0.9;
   bool free_step = false;
-  double score_noise = 30;  // standard deviation in counts of correct examples
+  ScoreOptions scores;  // of the sweeps
+  static constexpr std::array kInlined = {"scores"};
 
   // Whether all epsilons of the row have one search.
   bool has_one_search() const { return !sweep_epsilons.empty(); }
@@ -69,7 +71,7 @@ struct Options {
 BOOST_DESCRIBE_STRUCT(Options, (),
                       (runs_per_sweep, share1, share2, share3, sweep_epsilons, fit, range, r_sampling, axis,
                        decompose, eta_min, eta_max, t_min, t_max, r_max, tolerance, max_tries, batch, product,
-                       batch_sizes, thresholds, head, score, momentum, free_step, score_noise))
+                       batch_sizes, thresholds, head, score, momentum, free_step, scores))
 
 struct Settings {
   Options options;

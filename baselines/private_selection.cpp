@@ -13,8 +13,8 @@ namespace hyfreedp::baselines {
 template <>
 struct KeyOf<SelectionRule> {
   static json::value of(const SelectionRule& rule) {
-    const auto& [distribution, mean, score_noise] = rule;
-    return key_of_members(static_cast<std::int64_t>(distribution), mean, score_noise);
+    const auto& [distribution, mean, score] = rule;
+    return key_of_members(static_cast<std::int64_t>(distribution), mean, score.score_noise);
   }
 };
 
@@ -33,7 +33,7 @@ accounting::Selection intended_selection(const SelectionRule& rule,
                                          std::vector<accounting::Event> gradients) {
   auto selection = selection_of(rule.distribution, rule.mean);
   selection.base = std::move(gradients);
-  selection.base.push_back(mechanism::score_event(rule.score_noise));
+  selection.base.push_back(mechanism::score_event(rule.score.score_noise));
   return selection;
 }
 
@@ -109,17 +109,29 @@ double parameter_of(const SelectionRule& rule) {
 
 }  // namespace
 
-OptionSpec score_noise_option() {
-  return ranged_option("score_noise", 1e-6, 1e9, "of each validation score",
-                       "sd in counts of correct examples");
+std::vector<OptionSpec> score_options() {
+  return {
+      ranged_option("score_noise", 1e-6, 1e9, "of each validation score", "sd in counts of correct examples"),
+      later_option(ranged_option("score_loss_bound", 0, 1e9,
+                                 "R of scores by losses, which language models need: each record counts "
+                                 "as 1 - min(loss, R) / R; 0: scores by correct predictions"))};
+}
+
+std::vector<OptionSpec> score_options(const std::function<OptionSpec(OptionSpec)>& condition) {
+  auto table = score_options();
+  for (auto& option : table) option = condition(std::move(option));
+  return table;
 }
 
 std::vector<OptionSpec> selection_options(bool may_follow) {
-  return {plain_option("runs", "distribution of their number; liu-talwar: geometric, priced by theorem 3.4"),
-          ranged_option(
-              "mean_runs", may_follow ? 0 : 1.001, 1e4,
-              may_follow ? "mean number of runs; up to 1: the number of candidates" : "mean number of runs"),
-          score_noise_option()};
+  auto table = score_options();
+  table.insert(
+      table.begin(),
+      {plain_option("runs", "distribution of their number; liu-talwar: geometric, priced by theorem 3.4"),
+       ranged_option(
+           "mean_runs", may_follow ? 0 : 1.001, 1e4,
+           may_follow ? "mean number of runs; up to 1: the number of candidates" : "mean number of runs")});
+  return table;
 }
 
 SelectionRule selection_rule_of(const Cell& cell, std::size_t candidates) {
@@ -127,7 +139,7 @@ SelectionRule selection_rule_of(const Cell& cell, std::size_t candidates) {
   return {
       .distribution = options.runs,
       .mean = options.mean_runs > 1 ? options.mean_runs : std::max(static_cast<double>(candidates), 1.001),
-      .score_noise = options.score.score_noise};
+      .score = options.score};
 }
 
 Result<accounting::Selection> selection_cost(const Cell& cell, const SelectionRule& rule,
@@ -149,7 +161,7 @@ Result<Configs> selection_runs(const Cell& cell, const SelectionRule& rule, cons
     const auto candidate = pick(draw(cell, "candidate", run), static_cast<std::int64_t>(candidates.size()));
     auto config = candidates[static_cast<std::size_t>(candidate)];
     config.privacy.gradient_noise = *sigma;
-    config.evaluation.score = trial::ScoreRelease{rule.score_noise};
+    config.evaluation.score = rule.score.release();
     config.repetition = repetition_of(cell, run);
     configs.push_back(std::move(config));
   }

@@ -4,7 +4,7 @@
 //   1. K runs are made, K from the rule's distribution (run_count.h); each run has a candidate
 //      drawn uniformly with replacement. Count and draws come from draw() (baseline.h).
 //   2. Each run is scored by its validation accuracy with Gaussian noise of standard deviation
-//      `score_noise` counts.
+//      `score_noise` counts, or by its clipped validation losses with the same noise.
 //   3. The best-scored run is released and nothing else: the number of runs and the losing runs are
 //      confidential.
 // sigma is the smallest noise multiplier for which the selection's epsilon, by RDP, is at most the
@@ -20,11 +20,15 @@
 
 namespace hyfreedp::baselines {
 
-// Of each validation score.
+// Of each validation score (trial::ScoreRelease).
 struct ScoreOptions {
-  double score_noise = 30;  // standard deviation in counts of correct examples
+  double score_noise = 30;      // standard deviation in counts of correct examples
+  double score_loss_bound = 0;  // R; 0: the score is the validation accuracy
+
+  trial::ScoreRelease release() const { return {score_noise, score_loss_bound}; }
+  bool operator==(const ScoreOptions&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(ScoreOptions, (), (score_noise))
+BOOST_DESCRIBE_STRUCT(ScoreOptions, (), (score_noise, score_loss_bound))
 
 struct SelectionOptions {
   RunCount runs = RunCount::geometric;
@@ -34,7 +38,10 @@ struct SelectionOptions {
 };
 BOOST_DESCRIBE_STRUCT(SelectionOptions, (), (runs, mean_runs, score))
 
-OptionSpec score_noise_option();
+// What a table of options_of says of a method's ScoreOptions.
+std::vector<OptionSpec> score_options();
+// The same, each read only where `condition` makes it so: only_above, only_without.
+std::vector<OptionSpec> score_options(const std::function<OptionSpec(OptionSpec)>& condition);
 // What a table of options_of says of a method's SelectionOptions. `may_follow`: whether the mean
 // number of runs may be the number of candidates.
 std::vector<OptionSpec> selection_options(bool may_follow);
@@ -42,7 +49,7 @@ std::vector<OptionSpec> selection_options(bool may_follow);
 struct SelectionRule {
   RunCount distribution = {};
   double mean = 0;
-  double score_noise = 0;
+  ScoreOptions score = {};
 };
 // From the cell's SelectionOptions.
 SelectionRule selection_rule_of(const Cell& cell, std::size_t candidates);

@@ -80,6 +80,23 @@ std::vector<trial::TrialConfig> draws(const Cell& cell) {
   return configs;
 }
 
+std::vector<OptionSpec> option_table() {
+  std::vector<OptionSpec> table = {
+      ranged_option("runs", 1, 1e4, "number of draws; each is one run, and all are charged"),
+      plain_option("sampling", "distribution of the learning rate in its range"),
+      ranged_option("rate_min", 1e-12, 1e6, "smallest learning rate"),
+      ranged_option("rate_max", 1e-12, 1e6, "largest learning rate"),
+      only_above("t_max", 0, ranged_option("t_min", 1, 1e9, "smallest number of steps, if it is drawn")),
+      ranged_option("t_max", 0, 1e9, "largest number of steps; 0: the panel's number, not drawn"),
+      only_above("threshold_max", 0,
+                 ranged_option("threshold_min", 1e-12, 1e6, "smallest clipping threshold, if it is drawn")),
+      ranged_option("threshold_max", 0, 1e6,
+                    "largest clipping threshold; 0: the panel's clipping, not drawn")};
+  for (auto& option : score_options([](OptionSpec one) { return only_above("runs", 1, std::move(one)); }))
+    table.push_back(std::move(option));
+  return options_of<RandomSearchOptions>(std::move(table));
+}
+
 }  // namespace
 
 Baseline random_search() {
@@ -90,19 +107,7 @@ Baseline random_search() {
       .summary = "Learning rates drawn at random; one run with the whole budget, or several, all charged.",
       .has_non_private_arm = false,
       .needs_epsilon = "may draw the number of steps, which decides what a noise multiplier costs",
-      .options = options_of<RandomSearchOptions>(
-          {ranged_option("runs", 1, 1e4, "number of draws; each is one run, and all are charged"),
-           plain_option("sampling", "distribution of the learning rate in its range"),
-           ranged_option("rate_min", 1e-12, 1e6, "smallest learning rate"),
-           ranged_option("rate_max", 1e-12, 1e6, "largest learning rate"),
-           only_above("t_max", 0, ranged_option("t_min", 1, 1e9, "smallest number of steps, if it is drawn")),
-           ranged_option("t_max", 0, 1e9, "largest number of steps; 0: the panel's number, not drawn"),
-           only_above(
-               "threshold_max", 0,
-               ranged_option("threshold_min", 1e-12, 1e6, "smallest clipping threshold, if it is drawn")),
-           ranged_option("threshold_max", 0, 1e6,
-                         "largest clipping threshold; 0: the panel's clipping, not drawn"),
-           only_above("runs", 1, score_noise_option())}),
+      .options = option_table(),
       .next = {},
       .conclude = {}};
   make_search(baseline, Tuning::composed, draws);

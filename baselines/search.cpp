@@ -27,7 +27,7 @@ std::vector<OptionSpec> tuning_options(Tuning default_tuning) {
   for (auto& option : table) {
     if (option.name == "runs" || option.name == "mean_runs")
       option = only_with("tuning", name_of(Tuning::selection), std::move(option));
-    if (option.name == "score_noise")
+    if (option.name == "score_noise" || option.name == "score_loss_bound")
       option = only_without("tuning", name_of(Tuning::oracle), std::move(option));
   }
   return options_of<TuningOptions>(std::move(table), {.tuning = default_tuning});
@@ -36,9 +36,10 @@ std::vector<OptionSpec> tuning_options(Tuning default_tuning) {
 // Nothing is chosen from a single candidate, so it releases no score.
 Result<void> check_tuning(const json::object& resolved, std::int64_t candidates) {
   const auto options = read_options<TuningOptions>(resolved);
-  const bool noise_given = options.selection.score.score_noise != ScoreOptions{}.score_noise;
-  if (options.tuning != Tuning::composed || candidates > 1 || !noise_given) return {};
-  return error("'score_noise' is not read where a single candidate is run; leave it out.");
+  if (options.tuning != Tuning::composed || candidates > 1 || options.selection.score == ScoreOptions{})
+    return {};
+  return error(
+      "'score_noise' and 'score_loss_bound' are not read where a single candidate is run; leave them out.");
 }
 
 Conclusion conclude_composed(const Configs& runs, Finished finished) {
@@ -99,16 +100,16 @@ Result<Configs> composed_runs(const Cell& cell, Configs candidates) {
                    "candidates of one composition are sampled at one rate");
     steps += config.steps;
   }
-  const double score_noise = read_options<ScoreOptions>(cell.options).score_noise;
+  const auto score = read_options<ScoreOptions>(cell.options);
   const bool is_scored = runs > 1;
   for (auto& config : candidates) {
     const auto noise = noise_for(cell, config.privacy, steps, cell.epsilon, runs);
     if (!noise) return noise.error();
     config.privacy.gradient_noise = *noise;
-    if (is_scored) config.evaluation.score = trial::ScoreRelease{score_noise};
+    if (is_scored) config.evaluation.score = score.release();
   }
   if (is_scored) {
-    if (auto checked = check_scores(cell, runs, score_noise); !checked) return checked.error();
+    if (auto checked = check_scores(cell, runs, score.score_noise); !checked) return checked.error();
   }
   make_independent(candidates);
   return candidates;

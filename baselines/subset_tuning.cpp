@@ -116,6 +116,15 @@ Result<Conclusion> conclude(const Cell& cell, Finished finished) {
   return conclusion;
 }
 
+std::vector<OptionSpec> option_table() {
+  std::vector<OptionSpec> table = {
+      ranged_option("share", 1e-3, 0.999, "of the training data that is for tuning only"),
+      grid_option("grid", "candidate learning rates")};
+  for (auto& option : score_options([](OptionSpec one) { return only_above("grid", 1, std::move(one)); }))
+    table.push_back(std::move(option));
+  return options_of<SubsetOptions>(std::move(table));
+}
+
 }  // namespace
 
 Baseline subset_tuning() {
@@ -128,9 +137,7 @@ Baseline subset_tuning() {
       .has_non_private_arm = false,
       .needs_epsilon = "gives its search and its last run the whole of epsilon each",
       .releases_scores = [](const json::object&) { return true; },
-      .options = options_of<SubsetOptions>(
-          {ranged_option("share", 1e-3, 0.999, "of the training data that is for tuning only"),
-           grid_option("grid", "candidate learning rates"), only_above("grid", 1, score_noise_option())}),
+      .options = option_table(),
       .next = next,
       .conclude = conclude};
 }

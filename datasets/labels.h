@@ -22,16 +22,26 @@ inline constexpr const char* kLossUnit = "nats; of real labels the squared error
 
 using models::kNotScored;
 
-// Why runs on labels of this kind give no validation accuracy to choose by, as the end of a
-// sentence "'NAME' has ..."; with `noised`: none that may be released with the noise of a score.
+// What a method chooses its run by.
+enum class ScoreKind {
+  accuracy,         // un-noised
+  noised_accuracy,  // with noise for one prediction a record
+  noised_loss,      // of each record's mean loss, clipped
+};
+
+// Why runs on labels of this kind give no such score, as the end of a sentence "'NAME' has ...".
 // Empty: they do.
-inline std::string lacks_score(LabelKind kind, bool noised) {
+inline std::string lacks_score(LabelKind kind, ScoreKind score) {
+  if (score == ScoreKind::noised_loss) return "";
+  const std::string advice = score == ScoreKind::noised_accuracy
+                                 ? "; give 'score_loss_bound' to choose by losses, or use a method of one run"
+                                 : "; use a method of one run";
   if (kind == LabelKind::real)
-    return "real numbers as labels, which have no accuracy for a method to choose by; use a method of one "
-           "run";
-  if (kind == LabelKind::tokens && noised)
-    return "sequences, of which one may change many tokens' predictions: a private score, whose noise is "
-           "for one prediction a sample, cannot be released on it; use a method of one run";
+    return "real numbers as labels, which have no accuracy for a method to choose by" + advice;
+  if (kind == LabelKind::tokens && score == ScoreKind::noised_accuracy)
+    return "sequences, of which one may change many tokens' predictions: the noise of a private accuracy is "
+           "for one prediction a sample" +
+           advice;
   return "";
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "harness/training/private_loss.h"
+
 namespace hyfreedp::training {
 std::vector<std::pair<std::string, double>> Evaluated::metrics() const {
   std::vector<std::pair<std::string, double>> all{{"loss", mean_loss}};
@@ -17,9 +19,9 @@ std::vector<std::pair<std::string, double>> Evaluated::metrics() const {
 }
 
 Evaluated evaluate(const models::Network& network, const LabelRule& labels, BatchReader& reader,
-                   bool by_class) {
+                   AlsoEvaluated also) {
   Evaluated total{.labels = labels};
-  if (by_class && labels.is_class && !labels.in_sequence) total.by_class.emplace();
+  if (also.by_class && labels.is_class && !labels.in_sequence) total.by_class.emplace();
   double loss_sum = 0;
   reader.for_all([&](const Microbatch& batch) {
     const auto logits = network.forward(batch.features);
@@ -27,6 +29,11 @@ Evaluated evaluate(const models::Network& network, const LabelRule& labels, Batc
     loss_sum += losses.to(torch::kFloat64).sum().item<double>();
     if (labels.is_class) total.correct += (logits.argmax(-1) == batch.labels).sum().item<std::int64_t>();
     total.count += scored(labels, batch.labels);
+    total.records += batch.labels.size(0);
+    if (also.loss_bound > 0) {
+      const auto of_records = models::sample_losses(labels.loss, logits, batch.labels, false).losses;
+      total.score_sum += bounded_score_sum(of_records, also.loss_bound);
+    }
     if (total.by_class) total.by_class->add(logits, batch.labels);
   });
   total.mean_loss = loss_sum / static_cast<double>(std::max<std::int64_t>(total.count, 1));

@@ -24,6 +24,8 @@ struct Evaluated {
   double mean_loss = 0;      // nats; squared error of real labels
   std::int64_t correct = 0;  // of `count`; 0 where labels are no classes
   std::int64_t count = 0;    // scored labels
+  std::int64_t records = 0;
+  double score_sum = 0;  // bounded_score_sum of the records' losses, where a bound was given
   std::optional<ClassScores> by_class = {};
 
   double accuracy() const { return static_cast<double>(correct) / static_cast<double>(count); }
@@ -32,8 +34,13 @@ struct Evaluated {
   std::vector<std::pair<std::string, double>> metrics() const;
 };
 
-// `by_class`: what classes of unequal sizes need, too; for labels that are classes of samples.
+// What is asked for beside losses and correct predictions.
+struct AlsoEvaluated {
+  bool by_class = false;  // what classes of unequal sizes need; for labels that are classes of samples
+  double loss_bound = 0;  // above 0: Evaluated::score_sum
+};
+
 Evaluated evaluate(const models::Network& network, const LabelRule& labels, BatchReader& reader,
-                   bool by_class = false);
+                   AlsoEvaluated also = {});
 
 }  // namespace hyfreedp::training

@@ -24,9 +24,14 @@ Result<void> check_labels(const trial::TrialConfig& config, const datasets::Size
                           const datasets::Dataset& dataset) {
   const auto& rule = rule_of(sizes.labels);
   const auto& evaluation = config.evaluation;
-  const bool chooses = evaluation.score || evaluation.oracle_validation || evaluation.oracle_train;
-  const auto lack = datasets::lacks_score(sizes.labels, evaluation.score.has_value());
-  if (chooses && !lack.empty()) return error("'" + config.dataset.name + "' has " + lack + ".");
+  using enum datasets::ScoreKind;
+  std::vector<datasets::ScoreKind> scores;
+  if (evaluation.score) scores.push_back(evaluation.score->loss_bound > 0 ? noised_loss : noised_accuracy);
+  if (evaluation.oracle_validation || evaluation.oracle_train) scores.push_back(accuracy);
+  for (const auto score : scores) {
+    const auto lack = datasets::lacks_score(sizes.labels, score);
+    if (!lack.empty()) return error("'" + config.dataset.name + "' has " + lack + ".");
+  }
   if (!rule.is_class) return {};
   if (auto checked = check_labels(config.dataset.name, sizes,
                                   {&dataset.private_train, &dataset.private_validation, &dataset.test});

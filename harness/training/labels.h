@@ -16,7 +16,7 @@ struct LabelRule {
   models::Loss test_loss;  // whose sum over a split is divided by the number of scored labels
   bool is_class;           // the largest output is the prediction: there is an accuracy
   // A label a position, each scored on the token before it; kNotScored leaves one out. There is a
-  // perplexity, and no private score, whose noise is for one prediction a sample.
+  // perplexity, and no private score by accuracy, whose noise is for one prediction a sample.
   bool in_sequence;
 };
 

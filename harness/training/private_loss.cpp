@@ -26,6 +26,13 @@ mechanism::BoundedSum bounded_difference_sum(const torch::Tensor& losses, const 
   return {.sum = clamped_sum(difference, -bound, bound), .sensitivity = bound, .from_first = true};
 }
 
+double bounded_score_sum(const torch::Tensor& losses, double bound) {
+  HYFREEDP_CHECK(bound > 0, "the loss bound of a score is positive");
+  constexpr double kGrid = 1 << 20;
+  const auto clipped = at::nan_to_num(losses.to(torch::kFloat64), bound, bound, 0.0).clamp_(0, bound);
+  return ((1 - clipped / bound) * kGrid).floor_().sum().item<double>() / kGrid;
+}
+
 mechanism::BoundedSum exact_loss_sum(const torch::Tensor& losses) {
   return {.sum = losses.to(torch::kFloat64).sum().item<double>(), .sensitivity = kInfinity};
 }

@@ -12,12 +12,12 @@ torch::Tensor RunEvaluation::average() const {
   return own.defined() ? own : average_.parameters();
 }
 
-Evaluated RunEvaluation::evaluate_on(BatchReader& reader, bool by_class) {
+Evaluated RunEvaluation::evaluate_on(BatchReader& reader, AlsoEvaluated also) {
   auto& weights = setup_.network.parameters();
   const auto averaged = average();
   std::optional<DisplacedWeights> displaced;
   if (averaged.defined()) displaced.emplace(weights, scratch_).assign(averaged);
-  auto result = evaluate(setup_.network, setup_.labels, reader, by_class);
+  auto result = evaluate(setup_.network, setup_.labels, reader, also);
   stopped_ = reader.was_stopped();
   return result;
 }
@@ -26,7 +26,7 @@ Evaluated RunEvaluation::evaluate_on(BatchReader& reader, bool by_class) {
 Evaluated RunEvaluation::evaluate_on_training(bool by_class) {
   setup_.train.augment(nullptr);
   setup_.train.stop_when(job_.stop_requested);
-  auto result = evaluate_on(setup_.train, by_class);
+  auto result = evaluate_on(setup_.train, {.by_class = by_class});
   if (setup_.augmentation) setup_.train.augment(&*setup_.augmentation);
   return result;
 }
@@ -44,7 +44,8 @@ Result<void> RunEvaluation::record(std::int64_t done, const std::string& split, 
 Result<void> RunEvaluation::record_test(std::int64_t done) {
   const auto& recorded = job_.config.evaluation.recorded;
   is_last_finite_ = true;
-  if (auto tested = record(done, "test", evaluate_on(setup_.test, recorded.by_class)); !tested || stopped_)
+  if (auto tested = record(done, "test", evaluate_on(setup_.test, {.by_class = recorded.by_class}));
+      !tested || stopped_)
     return tested;
   if (!recorded.training_split) return {};
   return record(done, trial::kTrainSplit, evaluate_on_training(recorded.by_class));
@@ -55,7 +56,8 @@ Result<void> RunEvaluation::conclude(mechanism::Mechanism& mechanism) {
   if (auto tested = record_test(steps); !tested || stopped_) return tested;
   // At the end alone: these sets may be larger than all training data, and a table needs no more.
   for (std::size_t i = 0; i < setup_.ood_test.size(); ++i) {
-    const auto result = evaluate_on(setup_.ood_test[i], job_.config.evaluation.recorded.by_class);
+    const auto result =
+        evaluate_on(setup_.ood_test[i], {.by_class = job_.config.evaluation.recorded.by_class});
     if (auto tested = record(steps, job_.config.ood_test[i].split(), result); !tested || stopped_)
       return tested;
   }
@@ -74,16 +76,18 @@ Result<void> RunEvaluation::record_scores(mechanism::Mechanism& mechanism) {
     if (auto written = confidential(trial::kTrainSplit, accuracy); !written) return written;
   }
   if (!evaluation.oracle_validation && !evaluation.score) return {};
-  const auto validated = evaluate_on(setup_.validation);
+  const double loss_bound = evaluation.score ? evaluation.score->loss_bound : 0;
+  const auto validated = evaluate_on(setup_.validation, {.loss_bound = loss_bound});
   if (stopped_) return {};
   if (evaluation.oracle_validation) {
     if (auto written = confidential(trial::kValidationSplit, validated.accuracy()); !written) return written;
   }
   if (!evaluation.score) return {};
-  const mechanism::BoundedSum correct{static_cast<double>(validated.correct), 1};
-  const auto noised = mechanism.release(mechanism::kScore, steps, {&correct, 1});
+  const double sum = loss_bound > 0 ? validated.score_sum : static_cast<double>(validated.correct);
+  const mechanism::BoundedSum scores{sum, 1};
+  const auto noised = mechanism.release(mechanism::kScore, steps, {&scores, 1});
   if (!noised) return noised.error();
-  const double score = noised->front() / static_cast<double>(validated.count);
+  const double score = noised->front() / static_cast<double>(validated.records);
   return job_.journal.metric({steps, trial::kValidationSplit, "score", score, trial::Visibility::released});
 }
 

@@ -34,7 +34,7 @@ class RunEvaluation {
   bool is_last_finite() const { return is_last_finite_; }
 
  private:
-  Evaluated evaluate_on(BatchReader& reader, bool by_class = false);
+  Evaluated evaluate_on(BatchReader& reader, AlsoEvaluated also = {});
   Evaluated evaluate_on_training(bool by_class);
   Result<void> record(std::int64_t done, const std::string& split, const Evaluated& result);
   Result<void> record_scores(mechanism::Mechanism& mechanism);

@@ -1,14 +1,26 @@
 #include "harness/trial/trial_config.h"
 
+#include <cmath>
+
 #include "harness/base/files.h"
 
 namespace hyfreedp::trial {
 
+json::value ScoreRelease::to_json() const {
+  if (loss_bound == 0) return noise_counts;
+  return json::object{{"noise", noise_counts}, {"loss_bound", loss_bound}};
+}
+
 Result<ScoreRelease> ScoreRelease::from_json(const json::value& value, const std::string& where) {
-  const auto noise = to_double(value, where);
+  const auto* object = value.if_object();
+  const auto noise = object != nullptr ? get_double(*object, "noise", where) : to_double(value, where);
   if (!noise) return noise.error();
   if (!(*noise > 0)) return error(where + " must be positive");
-  return ScoreRelease{*noise};
+  if (object == nullptr) return ScoreRelease{*noise};
+  const auto bound = get_double(*object, "loss_bound", where);
+  if (!bound) return bound.error();
+  if (!(*bound > 0) || !std::isfinite(*bound)) return error(where + ": 'loss_bound' must be positive");
+  return ScoreRelease{*noise, *bound};
 }
 
 json::object TrialConfig::to_json() const {

@@ -49,15 +49,19 @@ struct OodTest {
 };
 BOOST_DESCRIBE_STRUCT(OodTest, (), (id, dataset))
 
-// A priced release of the final validation accuracy: the count of correct examples plus Gaussian
-// noise with a standard deviation of that many counts, over the public size of the split. Absent:
-// no validation score is released.
+// A priced release of how well the final model does on the validation split: the sum over its
+// records of a number in [0, 1], plus Gaussian noise of standard deviation `noise_counts`, over the
+// public size of the split. A record's number is 1 where it is predicted right and else 0; or, with
+// a loss bound R, 1 - min(L, R) / R of its mean loss L. One record changes the sum by at most 1
+// either way, so both cost the same. Absent: no validation score is released.
 struct ScoreRelease {
   double noise_counts = 0;  // > 0
+  double loss_bound = 0;    // R, in units of the loss; 0: by correct predictions
 
   bool operator==(const ScoreRelease&) const = default;
 
-  json::value to_json() const { return noise_counts; }
+  // The noise alone where there is no bound, as before there were any.
+  json::value to_json() const;
   static Result<ScoreRelease> from_json(const json::value& value, const std::string& where);
 };
 

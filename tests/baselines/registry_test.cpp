@@ -396,7 +396,7 @@ json::object beside(const Baseline& method, const OptionSpec& option) {
   if (name == "share3") options["fit"] = "line-3";
   if (name == "batch_sizes")
     options = {{"batch", "sampled"}, {"decompose", "fixed-t"}, {"t_max", 20}, {"product", "eta-t-b-c"}};
-  if (name == "score_noise" && method.name == "single-step") options["rates"] = {0.1, 1.0};
+  if (name.starts_with("score_") && method.name == "single-step") options["rates"] = {0.1, 1.0};
   const auto has_momentum = std::ranges::count(method.options, "momentum", &OptionSpec::name) > 0;
   if ((name == "nesterov" || name == "free_step") && has_momentum) options["momentum"] = 0.9;
   return options;

@@ -368,8 +368,22 @@ rows:
   const auto said = problems(tokens);
   ASSERT_EQ(said.size(), 5U) << "a head line and four methods";
   for (int i = 1; i <= 4; ++i) {
-    EXPECT_THAT(said[i], AllOf(HasSubstr(fmt::format("rows[{}].method chooses among runs", i)),
-                               HasSubstr("'synthetic-tokens' has sequences")));
+    EXPECT_THAT(said[i],
+                AllOf(HasSubstr(fmt::format("rows[{}].method chooses among runs", i)),
+                      HasSubstr("'synthetic-tokens' has sequences"), HasSubstr("'score_loss_bound'")));
+  }
+  // A record has one mean loss, however many predictions it has.
+  auto by_loss = tokens.substr(0, tokens.find("rows:"));
+  by_loss += "rows:\n";
+  for (const std::string row :
+       {"dp-hyper, options: {grid: [0.001, 0.01]", "linear-scaling, options: {t_min: 2, t_max: 4, r_max: 4",
+        "subset-tuning, options: {grid: [0.001, 0.01], share: 0.3", "random-search, options: {runs: 2",
+        "dpsgd, options: {tuning: composed, rates: [0.1, 0.2]"})
+    by_loss += "  - {method: " + row + ", score_loss_bound: 3}}\n";
+  const auto spec = resolved(by_loss);
+  for (const auto& row : spec.at("panels").at(0).at("rows").as_array()) {
+    EXPECT_EQ(row.at("footnotes").at(0).as_string(),
+              "Runs are chosen by noised means of validation losses, each clipped at 3.");
   }
 }
 

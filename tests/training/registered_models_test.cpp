@@ -96,13 +96,40 @@ TEST(RegisteredModels, SequencesAreEvaluatedByToken) {
   EXPECT_NEAR(result.perplexity(), 12, 1);  // small random weights know nothing of twelve tokens
 }
 
-TEST(RegisteredModels, APrivateScoreOfSequencesIsRefused) {
+// Each sequence counts once, by the mean loss of its tokens.
+TEST(RegisteredModels, SequencesAreScoredByTheirMeanLosses) {
+  const torch::NoGradGuard no_gradients;
+  const Sample run(*models::find_model("gpt2").value(), "float64");
+  auto setup = run.setup();
+  const double bound = 2.49;  // near the losses, so that some are clipped
+  const auto result = evaluate(setup.network, setup.labels, setup.test, {.loss_bound = bound});
+  EXPECT_EQ(result.records, 50);
+  double sum = 0;
+  int clipped = 0;
+  setup.test.for_all([&](const Microbatch& batch) {
+    const auto logits = setup.network.forward(batch.features).log_softmax(-1);
+    for (std::int64_t i = 0; i < logits.size(0); ++i) {
+      double loss = 0;
+      for (std::int64_t t = 0; t < 5; ++t)
+        loss -= logits[i][t][batch.labels[i][t].item<std::int64_t>()].item<double>() / 5;
+      clipped += loss > bound;
+      sum += 1 - std::min(loss, bound) / bound;
+    }
+  });
+  EXPECT_GT(clipped, 0);
+  EXPECT_LT(clipped, 50);
+  EXPECT_NEAR(result.score_sum, sum, 50 * std::pow(2, -20));
+}
+
+TEST(RegisteredModels, APrivateAccuracyOfSequencesIsRefused) {
   Sample run(*models::find_model("gpt2").value(), "float32");
   run.config.evaluation.score = trial::ScoreRelease{10};
   const auto setup = set_up(run.config, run.dataset);
   ASSERT_FALSE(setup);
   EXPECT_EQ(setup.error().kind, "invalid-config");
   EXPECT_NE(setup.error().message.find("sequences"), std::string::npos) << setup.error().message;
+  run.config.evaluation.score = trial::ScoreRelease{10, 2.5};
+  EXPECT_TRUE(set_up(run.config, run.dataset));
 }
 
 }  // namespace

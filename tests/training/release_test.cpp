@@ -156,5 +156,20 @@ TEST(PrivateLoss, ASumIsClampedToItsBoundAndSaysIt) {
   EXPECT_THROW(bounded_loss_sum(losses, -1), std::logic_error);
 }
 
+// What one record can change is at most 1, whatever its loss is; what is not a number is the worst.
+TEST(PrivateLoss, AScoreOfLossesIsBetweenNoneAndOneARecord) {
+  const double nan = std::nan(""), inf = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(bounded_score_sum(torch::tensor({0.0, 1.0, 7.0, -1.0}), 2), 1 + 0.5 + 0 + 1);
+  EXPECT_EQ(bounded_score_sum(torch::tensor({nan, inf, -inf}), 2), 1);
+  EXPECT_EQ(bounded_score_sum(torch::zeros({0}), 2), 0);
+  EXPECT_THROW(bounded_score_sum(torch::zeros({1}), 0), std::logic_error);
+  // Exact in any order: no rounding adds to the sensitivity.
+  const auto losses = torch::rand({10000}, torch::kFloat64) * 3;
+  const double all = bounded_score_sum(losses, 1.7);
+  EXPECT_EQ(bounded_score_sum(losses.flip(0), 1.7), all);
+  EXPECT_EQ(bounded_score_sum(losses.slice(0, 1), 1.7) + bounded_score_sum(losses.slice(0, 0, 1), 1.7), all);
+  EXPECT_NEAR(all, (1 - losses.clamp(0, 1.7) / 1.7).sum().item<double>(), 10000 * std::pow(2, -20));
+}
+
 }  // namespace
 }  // namespace hyfreedp::training

@@ -166,6 +166,22 @@ TEST(Streams, AScoreHasTheNoiseOfItsAttempt) {
   }
 }
 
+// By losses too: sum and noise are divided by the number of records.
+TEST(Streams, AScoreOfLossesHasTheNoiseOfItsAttempt) {
+  auto config = small_config();
+  config.evaluation = {.score = trial::ScoreRelease{1e-6, 0.7}};
+  const double bare = metric_of(journal_of(config, 0), "private_validation", "score");
+  EXPECT_GT(bare, 0);
+  EXPECT_LT(bare, 1);
+  // So much noise that the scores themselves, at most 200 in all, are nothing beside it.
+  config.evaluation.score->noise_counts = 1e9;
+  for (const std::int64_t attempt : {0, 1}) {
+    const double z = normals(config, Purpose::score_noise, config.steps, attempt, 1)[0];
+    const double score = metric_of(journal_of(config, attempt), "private_validation", "score");
+    EXPECT_NEAR(score * 200 / 1e9, z, 200 / 1e9);
+  }
+}
+
 TEST(Streams, BatchesAreThoseOfTheRunsKeyAndAttempt) {
   for (const bool separate : {false, true}) {
     auto config = probing_config(separate);

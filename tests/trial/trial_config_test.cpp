@@ -46,6 +46,10 @@ const std::vector<std::pair<const char*, Change>>& changes() {
       {"oracle", [](auto& config) { config.evaluation.oracle_validation = true; }},
       {"oracle of training", [](auto& config) { config.evaluation.oracle_train = true; }},
       {"score", [](auto& config) { config.evaluation.score = ScoreRelease{30}; }},
+      {"score of losses",
+       [](auto& config) {
+         config.evaluation.score = ScoreRelease{30, 4};
+       }},
       {"norms", [](auto& config) { config.evaluation.recorded.released_norms = true; }},
       {"residual", [](auto& config) { config.evaluation.recorded.noise_residual = true; }},
       {"gradient norms", [](auto& config) { config.evaluation.recorded.gradient_norms = true; }},

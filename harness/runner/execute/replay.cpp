@@ -98,6 +98,9 @@ class Replay {
       return error("The pooled run " + pooled.trial +
                    " has no un-noised validation accuracy; make the pool of nondp-gs rows.");
     }
+    if (asked.score && asked.score->loss_bound > 0) {
+      return error("A pool keeps accuracies, and 'score_loss_bound' scores runs by losses; leave it out.");
+    }
     if (asked.oracle_train && !pooled.train) {
       return error("The pooled run " + pooled.trial + " has no un-noised training accuracy.");
     }

@@ -191,14 +191,25 @@ void read_paper(const Entry& given, const PanelFrame& frame, const std::vector<d
   }
 }
 
-// A method that chooses needs an accuracy to choose by, and a private one may be released only
+// The loss bound of a method's scores; 0 where it has none, or no scores.
+double score_loss_bound(const baselines::Baseline& method, const json::object& options) {
+  const auto& reading = baselines::reading_of(method, options);
+  if (!reading.releases_scores || !reading.releases_scores(options)) return 0;
+  return double_or(options, "score_loss_bound", 0);
+}
+
+// A method that chooses needs something to choose by, and a private accuracy may be released only
 // where a record has one prediction.
 void check_choice(const Layers& layers, const baselines::Baseline& method, const json::object& options,
                   const PanelFrame& frame, Problems& problems) {
   const auto& reading = baselines::reading_of(method, options);
   const bool noised = reading.releases_scores && reading.releases_scores(options);
   if (!noised && reading.label != baselines::Label::oracle) return;
-  const auto lack = datasets::lacks_score(frame.labels, noised);
+  using enum datasets::ScoreKind;
+  const bool by_loss = score_loss_bound(method, options) > 0;
+  const auto lack = datasets::lacks_score(frame.labels, !noised   ? accuracy
+                                                        : by_loss ? noised_loss
+                                                                  : noised_accuracy);
   if (lack.empty()) return;
   problems.add(layers.find("method")->wrong(
       fmt::format("chooses among runs, and '{}' has {}", frame.dataset, lack), ""));
@@ -260,6 +271,10 @@ std::optional<spec::Row> read_row(const ExpandedRow& expanded, const PanelFrame&
   read_control(layers, frame, epsilons.value_or(std::vector<double>{}), row, problems);
   add_own_training(layers, frame, row, problems);
   check_row_average(layers, frame, row, problems);
+  if (const double bound = options ? score_loss_bound(*method, *options) : 0; bound > 0) {
+    row.footnotes.push_back(fmt::format(
+        "Runs are chosen by noised means of validation losses, each clipped at {}.", short_number(bound)));
+  }
   if (const auto given = layers.find("group")) {
     if (const auto group = problems.take(read_identifier(*given))) row.group = *group;
   } else if (base_id && !expanded.id_suffix.empty()) {
