@@ -8,6 +8,7 @@
 
 #include "harness/random/key_file.h"
 #include "harness/runner/execute/cancelled_study.h"
+#include "harness/runner/execute/reopen.h"
 #include "harness/runner/execute/study_request.h"
 #include "harness/runner/odometer/odometer.h"
 #include "results/provenance/export.h"
@@ -483,6 +484,55 @@ TEST(ReleaseRecord, WhatAnInterruptedReleaseCostOutlivesAllButTheRecord) {
 }
 
 // The database and the record of one spec of several are lost: its journals are nobody's.
+// The same where nothing took its place: what ended cleanly had cost what it had cost.
+TEST(ReleaseRecord, WhatAnOpenRowCostOutlivesAllButTheRecord) {
+  const std::string under_way = "      - {id: other, method: fixed-rate, options: {lr: 1e-1}}\n";
+  for (const bool keys_are_lost : {false, true}) {
+    for (const auto& rows : {kOthers, kSelection, under_way}) {
+      World world;
+      FakeExecutor first;
+      if (rows == under_way) first.fate = [](const auto&) { return Fate::linger; };
+      world.run(spec_of(rows), first, [&] { return first.ended >= 1; });
+      const auto before = shown(world).odometer;
+      ASSERT_GT(before, 0.5) << rows;
+      for (const auto& entry : fs::directory_iterator(world.out().journals())) {
+        if (entry.path().extension() == ".jsonl") fs::remove(entry.path());
+      }
+      if (keys_are_lost) fs::remove_all(world.out().keys());
+      world.forget_database();
+      FakeExecutor second;
+      (void)try_run(world, spec_of(rows), second);
+      EXPECT_GE(shown(world).odometer, before) << rows;
+      // What is made now comes on top.
+      if (!second.submitted.empty()) {
+        EXPECT_GT(shown(world).odometer, before + 0.3) << rows;
+        EXPECT_NE(rows, kSelection);
+      }
+    }
+  }
+}
+
+// Also where a row was cancelled, and then opened again.
+TEST(ReleaseRecord, WhatAReopenedSelectionCostOutlivesAllButTheRecord) {
+  World world;
+  FakeExecutor first;
+  world.run(spec_of(kSelection), first, [&] { return first.ended >= 1; });
+  StudyRequest request{.kind = StudyRequest::Kind::cancel, .studies = {}};
+  for (const auto& study : world.store().studies("drawn").value()) request.studies.push_back(study.id);
+  ASSERT_TRUE(carry_out(world.store(), world.out(), request));
+  const auto before = shown(world).odometer;
+  const auto studies = world.store().studies("drawn").value();
+  ASSERT_TRUE(reopen(world.store(), world.out(), *world.store().spec("drawn").value(), studies));
+  EXPECT_GE(shown(world).odometer, before);
+  for (const auto& entry : fs::directory_iterator(world.out().journals())) {
+    if (entry.path().extension() == ".jsonl") fs::remove(entry.path());
+  }
+  world.forget_database();
+  FakeExecutor second;
+  EXPECT_FALSE(try_run(world, spec_of(kSelection), second));
+  EXPECT_GE(shown(world).odometer, before);
+}
+
 TEST(ReleaseRecord, JournalsThatNothingNamesForbidASecondReleaseBesideOtherSpecs) {
   for (const bool are_readable : {true, false}) {
     World world;

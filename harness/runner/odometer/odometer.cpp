@@ -190,6 +190,7 @@ Result<Runs> all_runs(const results::Store& store, const OutFolder& out,
 
 // A private selection, and the runs that the database says it made.
 struct SelectionStudy {
+  std::string id;
   Composition composition;
   std::vector<std::string> runs;        // none while it is open
   std::optional<trial::Named> dataset;  // while it is open, and where it drew no run
@@ -253,7 +254,8 @@ class StudyReader {
     const std::string where = "study " + id;
     auto parsed = Composition::from_json(composition, where);
     if (!parsed) return parsed.error();
-    SelectionStudy study{.composition = std::move(*parsed),
+    SelectionStudy study{.id = id,
+                         .composition = std::move(*parsed),
                          .is_retired = is_retired,
                          .is_booked_ahead = bool_or(composition, kBookedAhead, false)};
     study.dataset = booked_dataset(composition);
@@ -349,14 +351,15 @@ class Composer {
   void add_open(const SelectionStudy& study) {
     const EventTally booked(study.composition.selection.base);
     auto base = booked;
-    bool has_begun = false;
-    for (const auto& id : runs_like(booked, *study.dataset)) {
+    const auto like = runs_like(booked, *study.dataset);
+    const bool has_begun = !like.empty();
+    if (has_begun && !study.is_retired) odometer_.begun_selections[study.id] = {like.begin(), like.end()};
+    for (const auto& id : like) {
       const auto& run = runs_.at(id);
       EventTally executed(run.executed);
       if (options_.to_be_continued && !run.is_final) executed.add(mechanism::events(run.config));
       base.raise_to(executed);
       open_.insert(id);
-      has_begun = true;
     }
     if (has_begun || study.is_booked_ahead || (options_.to_be_continued && !study.is_retired)) {
       add_selection(study, base, *study.dataset);

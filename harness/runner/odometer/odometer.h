@@ -169,6 +169,9 @@ struct Odometer {
   std::vector<std::string> unreadable;
   // Of runs that began, each once.
   std::map<std::string, TestSet> tested = {};
+  // Open private selections of which something may have begun, by study, and the ids of the runs
+  // that may be theirs. Confidential.
+  std::map<std::string, std::vector<std::string>> begun_selections = {};
 
   // That of the dataset, made where nothing touched it yet. Where the dataset shows that several
   // are the same data they become one. Valid until the next call.

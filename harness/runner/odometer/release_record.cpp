@@ -50,11 +50,30 @@ Result<void> unlist(const results::Store& store, const std::vector<std::string>&
   return {};
 }
 
-using Charges = std::map<std::string, std::vector<accounting::Event>>;
+// Of what is not over yet: what runs are charged, and which private selections have begun, by
+// study, with the runs that may be theirs.
+struct UnderWay {
+  std::map<std::string, std::vector<accounting::Event>> charges;
+  std::map<std::string, std::vector<std::string>> selections;
+};
 
-// `charges`: of all runs, where nothing of the study is continued.
+Result<UnderWay> under_way(const results::Store& store, const OutFolder& out) {
+  auto charges = charged_runs(store, out);
+  if (!charges) return charges.error();
+  auto odometer = odometer_of(store, out, {.confidential = true});
+  if (!odometer) return odometer.error();
+  return UnderWay{std::move(*charges), std::move(odometer->begun_selections)};
+}
+
+// What the run is charged: by attempt, or in one where the attempts are fewer than that.
+void raise_to(results::TrialRecord& run, const std::vector<accounting::Event>& charge) {
+  if (trial::EventTally(trial::events_of(run.charged)).contains(trial::EventTally(charge))) return;
+  run.charged = {{.name = "", .events = charge}};
+}
+
+// `under_way`: null where every study has its answer.
 Result<RecordedStudy> record_of(const results::Store& store, const OutFolder& out,
-                                const results::StudyRecord& study, const Charges* charges) {
+                                const results::StudyRecord& study, const UnderWay* under_way) {
   auto kept = results::public_part(store, study);
   if (!kept) return kept.error();
   RecordedStudy recorded{.study = std::move(*kept), .journals = {}, .runs = {}};
@@ -65,9 +84,13 @@ Result<RecordedStudy> record_of(const results::Store& store, const OutFolder& ou
   if (has_selected) {
     if (auto done = unlist(store, study.trials, composition); !done) return done.error();
   }
-  const bool is_under_way =
-      charges != nullptr && !results::is_answered(study) && lists_its_runs(study.method, study.composition);
-  if (is_under_way) recorded.study.trials = study.trials;
+  const bool is_under_way = under_way != nullptr && !results::is_answered(study);
+  if (is_under_way && lists_its_runs(study.method, study.composition)) recorded.study.trials = study.trials;
+  if (is_under_way && under_way->selections.contains(study.id)) {
+    for (const auto& id : under_way->selections.at(study.id))
+      if (!is_missing_journal(out.journal(id))) recorded.journals.push_back(id);
+    recorded.has_begun = !recorded.journals.empty();
+  }
   for (const auto& id : recorded.study.trials) {
     if (std::filesystem::exists(out.journal(id))) recorded.journals.push_back(id);
     if (string_or(composition, "rule", "") == "selection") continue;
@@ -75,8 +98,8 @@ Result<RecordedStudy> record_of(const results::Store& store, const OutFolder& ou
     if (!run) return run.error();
     if (!*run) continue;
     if (is_under_way) {
-      if (const auto charge = charges->find(id); charge != charges->end())
-        (**run).charged = {{.name = "", .events = charge->second}};
+      const auto& charges = under_way->charges;
+      if (const auto charge = charges.find(id); charge != charges.end()) raise_to(**run, charge->second);
     }
     recorded.runs.push_back(std::move(**run));
   }
@@ -91,8 +114,10 @@ json::object to_json(const ReleaseRecord& record) {
       runs.push_back(json::object{
           {"trial", run.id}, {"config", run.config}, {"charged", results::to_json(run.charged)}});
     }
-    studies.push_back(json::object{
-        {"study", as_json(one.study)}, {"journals", as_json(one.journals)}, {"runs", std::move(runs)}});
+    json::object study{
+        {"study", as_json(one.study)}, {"journals", as_json(one.journals)}, {"runs", std::move(runs)}};
+    if (one.has_begun) study["begun"] = true;
+    studies.push_back(std::move(study));
   }
   json::object object{{"hash", record.spec.hash},     {"resolved", record.spec.resolved},
                       {"text", record.spec.text},     {"program", record.spec.version},
@@ -158,8 +183,10 @@ Result<ReleaseRecord> release_record_from(const json::value& value, const std::s
     if (!journals) return journals.error();
     auto runs = runs_from(one->if_contains("runs"), where);
     if (!runs) return runs.error();
-    record.studies.push_back(
-        {.study = std::move(*study), .journals = std::move(*journals), .runs = std::move(*runs)});
+    record.studies.push_back({.study = std::move(*study),
+                              .journals = std::move(*journals),
+                              .runs = std::move(*runs),
+                              .has_begun = bool_or(*one, "begun", false)});
   }
   if (const auto* data = object.if_contains("data")) {
     auto known = from_json<std::map<std::string, std::vector<json::object>>>(*data, where + ": 'data'");
@@ -220,6 +247,14 @@ Result<void> put_lost_row(results::Store& store, results::StudyRecord study) {
   return store.put_study(study);
 }
 
+// A journal of a private selection that had begun, and that is gone; empty where all are there.
+std::string lost_of_selection(const OutFolder& out, const RecordedStudy& recorded) {
+  if (!recorded.has_begun) return "";
+  for (const auto& id : recorded.journals)
+    if (is_missing_journal(out.journal(id))) return out.journal(id);
+  return "";
+}
+
 // The row and the runs that it lists. Returns why the row cannot come back, or nothing; what it
 // cost is there in any case.
 Result<std::string> put_back(results::Store& store, const OutFolder& out, const RecordedStudy& recorded) {
@@ -227,6 +262,18 @@ Result<std::string> put_back(results::Store& store, const OutFolder& out, const 
   if (!known) return known.error();
   if (*known) return std::string();
   if (auto put = put_costs(store, out, recorded); !put) return put.error();
+  if (const auto lost = lost_of_selection(out, recorded); !lost.empty()) {
+    auto study = recorded.study;
+    study.composition[kBookedAhead] = true;
+    if (auto put = put_lost_row(store, std::move(study)); !put) return put.error();
+    return fmt::format(
+        "{}: the journal is lost, and with it what the private selection of the row {}, {} had released. It "
+        "is "
+        "not drawn again, which would be a second release of the same data. Put the journal back from a "
+        "copy, "
+        "or make that new release with --fresh.",
+        lost, recorded.study.panel, recorded.study.row);
+  }
   // Runs of a cancelled study may have no end: what they executed is in its record.
   if (results::is_answered(recorded.study) && !results::is_cancelled(recorded.study)) {
     TrialBook book(store, out);
@@ -429,11 +476,11 @@ Result<void> write_record(const results::Store& store, const OutFolder& out, con
                        .draws = std::move(*draws),
                        .studies = {},
                        .data = std::move(*data)};
-  std::optional<Charges> charges;
-  if (is_left) {
-    auto charged = charged_runs(store, out);
-    if (!charged) return charged.error();
-    charges = std::move(*charged);
+  std::optional<UnderWay> open;
+  if (is_left || !std::ranges::all_of(*studies, results::is_answered)) {
+    auto found = under_way(store, out);
+    if (!found) return found.error();
+    open = std::move(*found);
   }
   for (const auto& study : *studies) {
     // The record alone still has the answer.
@@ -441,11 +488,13 @@ Result<void> write_record(const results::Store& store, const OutFolder& out, con
       record.studies.push_back(*before);
       continue;
     }
-    auto recorded = record_of(store, out, study, charges ? &*charges : nullptr);
+    auto recorded = record_of(store, out, study, open ? &*open : nullptr);
     if (!recorded) return recorded.error();
     auto& composition = recorded->study.composition;
     if (is_left && !results::is_answered(study) && string_or(composition, "rule", "") == "selection") {
       composition[kBookedAhead] = true;
+      recorded->journals.clear();  // nothing of it is continued
+      recorded->has_begun = false;
     }
     record.studies.push_back(std::move(*recorded));
   }

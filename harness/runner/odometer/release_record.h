@@ -12,7 +12,7 @@
 //   RELEASE: {"hash", "resolved", "text", "program",
 //             "complete": b, "draws": d, "studies": [STUDY, ...],
 //             "data": {dataset: [identity, ...]}}
-//   STUDY:   {"study": its record in the database, "journals": [trial, ...],
+//   STUDY:   {"study": its record in the database, "journals": [trial, ...], "begun": b,
 //             "runs": [{"trial", "config", "charged": [attempt, ...]}, ...]}
 //
 //   hash, resolved, text, program   the spec as the database has it; the number of the release is
@@ -21,21 +21,25 @@
 //                                   be deleted
 //   draws                           16 hexadecimal digits of a SHA-256 of its key of draws; empty
 //                                   where there was none, and in older files
-//   journals                        the trials of the row whose journals exist
+//   journals                        the trials of the row whose journals exist; of an open private
+//                                   selection those that may be its, as long as it is open
+//   begun                           an open private selection whose runs have begun
 //   data                            what identified data when specs were run (record_data); absent
 //                                   where there is none, and in older files
-//   runs                            what the row's trials executed, by attempt; empty for a private
-//                                   selection, whose row says it
+//   runs                            what the row's trials executed, by attempt, and what those that
+//                                   are not over are charged; empty for a private selection, whose
+//                                   row says it
 //
 //   - The record of a release is written with complete = false before anything is drawn, and with
 //     complete = true before the key is deleted.
-//   - It contains what the rows release and nothing confidential. For a private selection that is
+//   - Of rows with an answer it contains what they release and nothing confidential. For a private selection that is
 //     the distribution of the number of runs, the largest number of events of each kind that any
 //     run executed, and the reported run; not the other runs' names or their number.
 //   - A row that the record has and the database lacks is restored, together with the runs that it
 //     lists, from their journals. Nothing is drawn or trained for it. Of an earlier release nobody
 //     reads the rows any more: if the journal of one of its runs is lost, `runs` says what the run
-//     cost, and the odometer counts it.
+//     cost, and the odometer counts it. A private selection that had begun and of which a journal is
+//     lost too is not drawn again: it comes back as lost (results::kLostStudy), and its cost stays.
 // Specs with a `noise_seed` need no record, because they repeat the same draws.
 #pragma once
 
@@ -54,6 +58,7 @@ struct RecordedStudy {
   results::StudyRecord study;              // without confidential values
   std::vector<std::string> journals;       // ids of trials
   std::vector<results::TrialRecord> runs;  // with id, config, events and charged alone
+  bool has_begun = false;                  // a private selection without an answer
 };
 
 // One release of a spec.
