@@ -21,9 +21,7 @@ OptionSpec eps() { return ranged_option("eps", 0, kNoLimit, "added to the root o
 OptionSpec weight_decay(std::string how) {
   return ranged_option("weight_decay", 0, kNoLimit, "weight decay, " + std::move(how));
 }
-OptionSpec decouple() {
-  return only_above("weight_decay", 0, plain_option("decouple", "decoupled weight decay"));
-}
+OptionSpec decouple() { return plain_option("decouple", "decoupled weight decay"); }
 OptionSpec d0() {
   return ranged_option("d0", kTiny, kNoLimit, "first estimate of the distance to the solution");
 }

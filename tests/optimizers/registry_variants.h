@@ -60,6 +60,7 @@ inline std::vector<Variant> variants(const std::vector<Facts>& table) {
           facts.name, {{option.name, changed(option)}}, facts.name + " with another " + option.name};
       // Options that need another one to mean anything.
       if (option.name == "nesterov" || option.name == "free_step") variant.options["momentum"] = 0.9;
+      if (option.name == "decouple") variant.options["weight_decay"] = 0.1;
       for (const auto& [name, value] : needed_by(facts.options, option)) variant.options[name] = value;
       all.push_back(variant);
     }

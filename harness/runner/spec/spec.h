@@ -98,7 +98,7 @@ std::optional<trial::TrainingOptions> read_training(const Layers& train, Problem
 // An average of the weights beside the optimizer's own would leave open which one is evaluated; of
 // its free step the average would have nothing.
 void check_average(const trial::TrainingOptions& training, const json::object& optimizer_options,
-                   const Layers& train, Problems& problems);
+                   std::int64_t steps, const Layers& train, Problems& problems);
 
 // `optimizer` of these layers' `train`: what the upper ones say, down to the
 // first that names one.

@@ -165,14 +165,23 @@ void add_own_training(const Layers& layers, const PanelFrame& frame, spec::Row& 
 
 // What the row's own and the panel's `train` say together; a panel's alone are checked with it.
 void check_row_average(const Layers& layers, const PanelFrame& frame, const spec::Row& row,
-                       Problems& problems) {
-  if (!row.training && !row.optimizer) return;
+                       std::int64_t steps, Problems& problems) {
+  if (!row.training && !row.optimizer && steps == frame.steps) return;
   const auto& training = row.training ? row.training : frame.training;
   const auto& optimizer = row.optimizer ? row.optimizer : frame.optimizer;
   if (!training || !optimizer) return;
   auto train = layers.below("train");
   for (const auto& map : frame.train.maps()) train.add(map);
-  check_average(*training, optimizer->options, train, problems);
+  check_average(*training, optimizer->options, steps, train, problems);
+}
+
+// A method's own average, and one that the row or the panel asks for.
+void check_average_part(const Layers& layers, const PanelFrame& frame, const spec::Row& row,
+                        Problems& problems) {
+  const auto own = layers.below("options").find("average_part");
+  const auto& training = row.training ? row.training : frame.training;
+  if (!own || !training || training->average == trial::Average::none) return;
+  problems.add(own->wrong("is not read beside 'train.average'; keep one", ""));
 }
 
 // `paper` of a row; its `ood_test` says where the cells of these sets are, as far as they are not
@@ -270,7 +279,8 @@ std::optional<spec::Row> read_row(const ExpandedRow& expanded, const PanelFrame&
   }
   read_control(layers, frame, epsilons.value_or(std::vector<double>{}), row, problems);
   add_own_training(layers, frame, row, problems);
-  check_row_average(layers, frame, row, problems);
+  check_row_average(layers, frame, row, steps.value_or(0), problems);
+  check_average_part(layers, frame, row, problems);
   if (const double bound = options ? score_loss_bound(*method, *options) : 0; bound > 0) {
     row.footnotes.push_back(fmt::format(
         "Runs are chosen by noised means of validation losses, each clipped at {}.", short_number(bound)));

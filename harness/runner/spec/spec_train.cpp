@@ -95,6 +95,11 @@ double rate_of(const Layers& train, const GivenTrain& given, double population, 
   if (full && given.sample_rate.value_or(1) != 1) {
     problems.add(train.find("sample_rate")->wrong("must be 1 (or left out) with sampler full-batch", ""));
   }
+  if (full && given.batch_size.value_or(population) != population) {
+    problems.add(
+        train.find("batch_size")
+            ->wrong(fmt::format("must be {:.0f} (or left out) with sampler full-batch", population), ""));
+  }
   if (rate > 1) {
     problems.add(
         train.find("batch_size")->wrong(fmt::format("exceeds the {:.0f} training examples", population)));

@@ -20,8 +20,13 @@ std::optional<trial::TrainingOptions> read_training(const Layers& train, Problem
 }
 
 void check_average(const trial::TrainingOptions& training, const json::object& optimizer_options,
-                   const Layers& train, Problems& problems) {
+                   std::int64_t steps, const Layers& train, Problems& problems) {
   if (training.average == trial::Average::none) return;
+  if (steps > 0 && training.average_from >= steps) {
+    problems.add(
+        train.find("average_from")
+            ->wrong(fmt::format("must be below the {} steps of a run, or nothing is averaged", steps), ""));
+  }
   const auto end = hyfreedp::read_options<optimizers::EndOptions>(optimizer_options);
   for (const auto& [own, is_on] :
        {std::pair{"average", end.average}, std::pair{"free_step", end.free_step}}) {
