@@ -79,6 +79,7 @@ struct Sizes {
   // (classes = vocabulary). 0: no sequences.
   std::int64_t length = 0;
   std::int64_t vocabulary = 0;
+  std::int64_t padding = 0;  // sequences with one class each: the id at the end of shorter ones
   LabelKind labels = LabelKind::classes;
   // Feature vectors of one training example, those of random copies of it; of other splits' there
   // is one.

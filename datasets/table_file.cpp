@@ -1,6 +1,7 @@
 #include "datasets/table_file.h"
 
 #include <cmath>
+#include <fmt/format.h>
 
 #include "datasets/cache.h"
 #include "datasets/dataset.h"
@@ -85,6 +86,9 @@ Result<Dataset> TableFile::load(const Facts& facts, const json::object& options)
   if (n.length > 0) {
     const auto pieces = tokenizer_of(options);
     if (!pieces) return pieces.error();
+    if (pieces->padding() != n.padding)
+      return error(fmt::format("The tokenizer pads with {}, and the option 'padding' says {}.",
+                               pieces->padding(), n.padding));
     for (auto& table : *tables) {
       table.features = table.features.to(at::kLong);
       table.padding = pieces->padding();

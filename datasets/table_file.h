@@ -5,6 +5,8 @@
 //                With the option `text` a row's example is the text of that column, or the pair of
 //                texts of it and of the column `second`, as the tokens of the tokenizer in the
 //                weights folder `tokenizer` (text/word_pieces.h)
+//   .jsonl       texts too: an object a line, whose members are named as columns are; or .jsonl.gz
+//                (formats/json_lines.h)
 //   .libsvm      LIBSVM's sparse format (formats/libsvm.h), gzipped (.libsvm.gz) or plain
 //   .safetensors tensors `features` and `labels` (formats/safetensors_table.h), such as features
 //                which another program computed
@@ -40,7 +42,8 @@ struct TableFile {
         .options = {text_option("labels", "0, 1",
                                 "the classes, as the file writes them; 0..99 stands for the integers from 0 "
                                 "to 99"),
-                    text_option("label", "label", "CSV and TSV: the column that has the class"),
+                    text_option("label", "label",
+                                "CSV and TSV: the column that has the class; JSON lines: the member"),
                     text_option("separator", nullptr,
                                 "CSV and TSV: the character between two fields, such as \";\" (default: a "
                                 "comma, in .tsv a tab)"),
@@ -59,7 +62,7 @@ struct TableFile {
     std::ranges::find(facts.options, "separator", &OptionSpec::name)->stored_always = false;
     for (auto& more : text_options()) facts.options.push_back(std::move(more));
     for (auto& more :
-         own_files_options("a .csv, .tsv, .libsvm, .libsvm.gz or .safetensors file, or a folder with "
+         own_files_options("a .csv, .tsv, .jsonl, .libsvm, .libsvm.gz or .safetensors file, or a folder with "
                            "train.EXT and test.EXT, where EXT may be npy too; in $HYFREEDP_DATA or the "
                            "working folder")) {
       facts.options.push_back(std::move(more));
@@ -78,15 +81,16 @@ struct TableFile {
                         .max = most};
     };
     std::vector<OptionSpec> options{
-        text_option("text", nullptr, "CSV and TSV: the column that has the texts, for a model of sequences"),
-        text_option("second", nullptr, "the column that has the second text, where a row is a pair"),
+        text_option("text", nullptr, "the column or member that has the texts, for a model of sequences"),
+        text_option("second", nullptr, "the one that has the second text, where a row is a pair"),
         text_option(
             "tokenizer", nullptr,
             "a weights folder, or the name of fetched weights, whose vocab.txt cuts texts into tokens"),
         text_option("tokenizer_sha256", nullptr, "checksum of that tokenizer; filled in when a spec is read"),
         count("length", 4, 8192,
               "tokens of an example, default 64; longer texts are cut, shorter ones padded"),
-        count("vocabulary", 1, 1e7, "different tokens; filled in when a spec is read")};
+        count("vocabulary", 1, 1e7, "different tokens; filled in when a spec is read"),
+        count("padding", 0, 1e7, "the id of [PAD]; filled in when a spec is read")};
     for (auto& option : options) option.stored_always = false;
     return options;
   }

@@ -25,8 +25,10 @@ namespace {
 namespace fs = std::filesystem;
 
 // What one file may be, and train.EXT and test.EXT of a folder.
-constexpr std::array kEndings = {".csv", ".tsv", ".libsvm", ".libsvm.gz", ".safetensors"};
-constexpr std::array kFolderEndings = {".csv", ".tsv", ".libsvm", ".libsvm.gz", ".safetensors", ".npy"};
+constexpr std::array kEndings = {".csv",   ".tsv",      ".libsvm",     ".libsvm.gz",
+                                 ".jsonl", ".jsonl.gz", ".safetensors"};
+constexpr std::array kFolderEndings = {".csv",   ".tsv",      ".libsvm",      ".libsvm.gz",
+                                       ".jsonl", ".jsonl.gz", ".safetensors", ".npy"};
 constexpr std::int64_t kMostClasses = 1'000'000;
 constexpr std::int64_t kDefaultLength = 64;
 constexpr std::uint64_t kTenth = std::numeric_limits<std::uint64_t>::max() / 10;
@@ -116,10 +118,24 @@ Result<NumberTable> read_safetensors_file(const std::string& path, const json::o
   return read_safetensors_table(path, *labels);
 }
 
+TextColumns text_columns(const json::object& options) {
+  return {.text = string_or(options, "text", ""), .second = string_or(options, "second", "")};
+}
+
+Result<NumberTable> read_jsonl_file(const std::string& path, const json::object& options) {
+  if (options.contains("separator"))
+    return error(path + ": 'separator' is of CSV and TSV files, and JSON lines have none.");
+  if (text_columns(options).text.empty())
+    return error(path + ": JSON lines are read as texts; give 'text', the member that has them.");
+  return read_text_json_lines(path, text_columns(options), string_or(options, "label", "label"),
+                              labels_of(options));
+}
+
 Result<NumberTable> read_one(const std::string& path, const json::object& options) {
   if (path.ends_with(".libsvm") || path.ends_with(".libsvm.gz")) return read_libsvm_file(path, options);
   if (path.ends_with(".npy")) return read_npy_files(path, options);
   if (path.ends_with(".safetensors")) return read_safetensors_file(path, options);
+  if (path.ends_with(".jsonl") || path.ends_with(".jsonl.gz")) return read_jsonl_file(path, options);
   const auto separator = string_or(options, "separator", path.ends_with(".tsv") ? "\t" : ",");
   if (separator.size() != 1 ||
       std::string_view("\"\r\n.+-0123456789").find(separator.front()) != std::string_view::npos) {
@@ -128,10 +144,8 @@ Result<NumberTable> read_one(const std::string& path, const json::object& option
                     as_one_line(separator)));
   }
   const auto label = string_or(options, "label", "label");
-  if (const auto text = string_or(options, "text", ""); !text.empty()) {
-    const TextColumns columns{.text = text, .second = string_or(options, "second", "")};
+  if (const auto columns = text_columns(options); !columns.text.empty())
     return read_text_csv(path, separator.front(), columns, label, labels_of(options));
-  }
   return read_number_csv(path, separator.front(), label, labels_of(options));
 }
 
@@ -140,7 +154,7 @@ bool has_texts(const json::object& options) { return !string_or(options, "text",
 // Fills in what the tokenizer decides. One that is not here needs its checksum and its vocabulary.
 Result<json::object> with_tokenizer(json::object options) {
   if (!has_texts(options)) {
-    for (const char* name : {"second", "tokenizer", "length", "vocabulary"}) {
+    for (const char* name : {"second", "tokenizer", "length", "vocabulary", "padding"}) {
       const auto* given = options.if_contains(name);
       if (given != nullptr && !given->is_null())
         return error(fmt::format("'{}' is read only with 'text', the column that has the texts.", name));
@@ -163,6 +177,9 @@ Result<json::object> with_tokenizer(json::object options) {
     return error(fmt::format("{}: its tokenizer has the SHA-256 {}, not {}.", *folder, *checksum, before));
   options["tokenizer_sha256"] = *checksum;
   options["vocabulary"] = pieces->vocabulary();
+  if (const auto before = int_or(options, "padding", pieces->padding()); before != pieces->padding())
+    return error(fmt::format("{}: its tokenizer pads with {}, not {}.", *folder, pieces->padding(), before));
+  options["padding"] = pieces->padding();
   return options;
 }
 
@@ -212,7 +229,8 @@ Sizes TableFile::sizes(const json::object& options) {
           .classes = static_cast<std::int64_t>(labels_of(options).size()),
           .features = int_or(options, "features", 0),
           .length = int_or(options, "length", 0),
-          .vocabulary = int_or(options, "vocabulary", 0)};
+          .vocabulary = int_or(options, "vocabulary", 0),
+          .padding = int_or(options, "padding", 0)};
 }
 
 namespace {
@@ -260,12 +278,15 @@ Result<OwnTable> read_own_table(const std::string& path, const json::object& opt
       *file = std::move(*found);
     }
     if (!train) {
-      return error(fmt::format(
-          "{}: there is no train.EXT in that folder; EXT is csv, tsv, libsvm, libsvm.gz or npy.", path));
+      return error(
+          fmt::format("{}: there is no train.EXT in that folder; EXT is csv, tsv, libsvm, libsvm.gz, jsonl, "
+                      "jsonl.gz, safetensors or npy.",
+                      path));
     }
   } else if (std::ranges::none_of(kEndings, [&](const char* ending) { return path.ends_with(ending); })) {
     return error(path +
-                 ": its name must end with .csv, .tsv, .libsvm or .libsvm.gz; files of NumPy are named by "
+                 ": its name must end with .csv, .tsv, .libsvm, .libsvm.gz, .jsonl, .jsonl.gz or "
+                 ".safetensors; files of NumPy are named by "
                  "their folder, which has train.npy and train.labels.npy.");
   }
   for (auto [file, rows] : {std::pair{&train, &table.train}, std::pair{&test, &table.test}}) {
@@ -320,7 +341,8 @@ Result<json::object> TableFile::complete(json::object given_options, Notes& /*no
   auto& options = *tokenised;
   if (auto checked = check_labels(labels_of(options)); !checked) return checked.error();
   const auto given = string_or(options, "path", "");
-  if (given.empty()) return error("needs 'path', a .csv, .tsv or .libsvm file, or a folder with train.EXT.");
+  if (given.empty())
+    return error("needs 'path', a .csv, .tsv, .libsvm or .jsonl file, or a folder with train.EXT.");
   const auto path = locate_own_files(given);
   if (!path) {
     const auto has = [&options](const char* name) { return int_or(options, name, -1) >= 0; };

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "datasets/formats/csv.h"
+#include "datasets/formats/json_lines.h"
 #include "harness/base/error_list.h"
 #include "harness/base/text.h"
 #include "harness/base/utf8.h"
@@ -173,6 +174,34 @@ Result<NumberTable> read_text_csv(const std::string& path, char separator, const
         return {};
       });
   if (!added) return added.error();
+  return table;
+}
+
+Result<NumberTable> read_text_json_lines(const std::string& path, const TextColumns& columns,
+                                         const std::string& label, const std::vector<std::string>& labels) {
+  std::vector<std::string> members = {label, columns.text};
+  if (!columns.second.empty()) members.push_back(columns.second);
+  NumberTable table;
+  ErrorList problems;
+  const auto text_of = [&](std::span<const json::value> fields, std::size_t at) -> Result<std::string> {
+    if (const auto* text = fields[at].if_string()) return std::string(*text);
+    return error(fmt::format("'{}' is {}, and not a text.", members[at], json::serialize(fields[at])));
+  };
+  const auto add = [&](std::span<const json::value> fields) -> Result<void> {
+    for (std::size_t at = 1; at < fields.size(); ++at) {
+      auto text = text_of(fields, at);
+      if (!text) return text.error();
+      (at == 1 ? table.texts : table.seconds).push_back(std::move(*text));
+    }
+    const auto* written = fields[0].if_string();
+    return add_label(written != nullptr ? std::string(*written) : shown(fields[0]), labels, table);
+  };
+  const auto visit = [&](const std::string& where, std::span<const json::value> fields) -> Result<void> {
+    if (auto added = add(fields); !added) problems.add(in_context(where, added.error()));
+    return {};
+  };
+  if (auto read = visit_json_lines(path, members, visit); !read) return read.error();
+  if (!problems.empty()) return problems.error();
   return table;
 }
 

@@ -25,12 +25,16 @@ struct NumberTable {
 Result<NumberTable> read_number_csv(const std::string& path, char separator, const std::string& label,
                                     const std::vector<std::string>& labels);
 
-// The same of a table whose rows are texts; other columns are not read.
+// The same of a table whose rows are texts; other columns are not read. Of JSON lines
+// (json_lines.h) the columns are members of each object: texts are strings, and a label is a string,
+// a number or a truth value.
 struct TextColumns {
   std::string text;
   std::string second;  // empty: rows are no pairs
 };
 Result<NumberTable> read_text_csv(const std::string& path, char separator, const TextColumns& columns,
                                   const std::string& label, const std::vector<std::string>& labels);
+Result<NumberTable> read_text_json_lines(const std::string& path, const TextColumns& columns,
+                                         const std::string& label, const std::vector<std::string>& labels);
 
 }  // namespace hyfreedp::datasets

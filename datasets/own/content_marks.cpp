@@ -46,12 +46,12 @@ using Records = std::vector<std::string>;
 // The records of some files, as they are read.
 class Reader {
  public:
-  // Single records are marked where there is a secret and no file of their marks yet.
-  // Those of texts always, because the files may have been read by another column.
-  explicit Reader(std::string mark, bool reads_texts = false) : mark_(std::move(mark)) {
-    const auto secret = secret_mark("the records of own files");
-    const bool is_marked = has_record_marks(folder(), mark_) && !reads_texts;
-    if (!file_of(mark_).empty() && secret && !is_marked) single_.emplace(*secret);
+  // `reading`: as what the files are read. Single records are marked where there is a secret and
+  // the files have not been read so yet.
+  Reader(std::string mark, std::string reading) : mark_(std::move(mark)), reading_(std::move(reading)) {
+    secret_ = secret_mark("the records of own files");
+    if (!file_of(mark_).empty() && secret_ && !has_record_marks(folder(), mark_, reading_))
+      single_.emplace(*secret_);
   }
 
   void add(std::string_view record, bool is_test) {
@@ -77,22 +77,30 @@ class Reader {
     }
   }
 
-  Result<void> keep() &&;
+  // `other_people`: equal records are other people's. Otherwise nothing is kept where test records
+  // are training records: such a reading is refused, and says nothing of others.
+  Result<void> keep(bool other_people) &&;
 
  private:
   // Each text of a pair has a mark of its own: other files may have one of them alone.
   void add_texts(const NumberTable& table, std::size_t row, bool is_test) {
     const bool is_pair = !table.seconds.empty();
     const auto& text = table.texts[row];
-    (is_test ? test_ : train_).push_back(sha256_hex(is_pair ? text + '\0' + table.seconds[row] : text));
+    const auto record = is_pair ? text + '\0' + table.seconds[row] : text;
+    (is_test ? test_ : train_).push_back(sha256_hex(record));
     if (!single_) return;
     single_->add(text, is_test);
-    if (is_pair) single_->add(table.seconds[row], is_test);
+    if (!is_pair) return;
+    single_->add(table.seconds[row], is_test);
+    // Of the files' own rows whole pairs are compared: questions about one text are many records.
+    if (!pairs_) pairs_.emplace(*secret_);
+    pairs_->add(record, is_test);
   }
 
-  std::string mark_;
+  std::string mark_, reading_;
   Records train_, test_;
-  std::optional<RecordMarker> single_;
+  std::optional<std::string> secret_;
+  std::optional<RecordMarker> single_, pairs_;
 };
 
 // Adds the marks of other files that have records in common with these.
@@ -107,7 +115,13 @@ Result<void> add_common(const std::string& mark, const RecordMarks& single, Cont
   return {};
 }
 
-Result<void> Reader::keep() && {
+Error tests_on_training() {
+  return error(
+      "test records are training records, too, and the accuracy on them would be printed without noise. Take "
+      "them out of one of the two; where equal rows are other people's by chance, say `other_people: true`.");
+}
+
+Result<void> Reader::keep(bool other_people) && {
   auto train = std::move(train_), test = std::move(test_);
   std::sort(train.begin(), train.end());
   std::sort(test.begin(), test.end());
@@ -138,10 +152,13 @@ Result<void> Reader::keep() && {
   // Other files must not be read for the first time while these are compared with the rest.
   const auto lock = FileLock::take(folder() + "/lock");
   if (!lock) return lock.error();
-  const auto single = single_ ? std::optional(std::move(*single_).marks()) : std::nullopt;
+  auto single = single_ ? std::optional(std::move(*single_).marks()) : std::nullopt;
   if (single) {
+    single->readings.insert(reading_);
     if (auto added = add_common(mark_, *single, marks); !added) return added;
-    const bool now = !test.empty() && tests_on_training_records(*single);
+    const bool now =
+        !test.empty() && tests_on_training_records(pairs_ ? std::move(*pairs_).marks() : *single);
+    if (now && !other_people) return tests_on_training();
     marks.tests_on_training = now || (marks.tests_on_training && has_record_marks(folder(), mark_));
   }
   if (marks != before) {
@@ -158,6 +175,19 @@ Result<void> Reader::keep() && {
   return single ? keep_record_marks(folder(), mark_, *single) : Result<void>();
 }
 
+constexpr const char* kImages = "images";
+
+// A table as its options have it read: columns of texts, or numbers beside a column with the class.
+// What follows from the files alone is left out.
+std::string reading_of(const json::object& options) {
+  json::object told;
+  for (const char* name : {"text", "second", "label", "separator", "labels"}) {
+    const auto* value = options.if_contains(name);
+    if (value != nullptr && !value->is_null()) told[name] = *value;
+  }
+  return "table " + canonical_json(told);
+}
+
 // The files' mark, also where a published checksum is all that they have had so far. Without a
 // secret these have none.
 std::string marked_now(const json::object& options) {
@@ -169,9 +199,7 @@ std::string marked_now(const json::object& options) {
 Result<void> check_own_test(const json::object& options) {
   if (bool_or(options, "other_people", false) || !content_marks(own_mark(options)).tests_on_training)
     return {};
-  return error(
-      "test records are training records, too, and the accuracy on them would be printed without noise. Take "
-      "them out of one of the two; where equal rows are other people's by chance, say `other_people: true`.");
+  return tests_on_training();
 }
 
 }  // namespace
@@ -208,19 +236,20 @@ Result<void> keep_content(const json::object& options, const std::vector<std::st
     const bool is_number = read.ec == std::errc() && read.ptr == end;
     numbers.push_back(is_number ? std::optional(number) : std::nullopt);
   }
-  Reader reader(marked_now(options), !train.texts.empty());
+  Reader reader(marked_now(options), reading_of(options));
   reader.add_rows(train, numbers, false);
   reader.add_rows(test, numbers, true);
-  if (auto kept = std::move(reader).keep(); !kept) return kept;
+  if (auto kept = std::move(reader).keep(bool_or(options, "other_people", false)); !kept) return kept;
   return check_own_test(options);
 }
 
 Result<void> keep_content(const json::object& options, const std::string& path, const ImageFolder& images) {
   const auto mark = marked_now(options);
-  if (!content_marks(mark).secret.empty() && has_record_marks(folder(), mark)) return check_own_test(options);
+  if (!content_marks(mark).secret.empty() && has_record_marks(folder(), mark, kImages))
+    return check_own_test(options);
   std::map<std::string_view, ImageSplit> splits;
   for (const auto& file : images.files) splits.emplace(file.name, file.split);
-  Reader reader(mark);
+  Reader reader(mark, kImages);
   const auto visited = visit_files(
       path, [&](const std::string& name) { return splits.contains(name); },
       [&](const std::string& name, std::string_view bytes) -> Result<void> {
@@ -228,7 +257,7 @@ Result<void> keep_content(const json::object& options, const std::string& path, 
         return {};
       });
   if (!visited) return visited.error();
-  if (auto kept = std::move(reader).keep(); !kept) return kept;
+  if (auto kept = std::move(reader).keep(bool_or(options, "other_people", false)); !kept) return kept;
   return check_own_test(options);
 }
 

@@ -113,8 +113,11 @@ RecordMarks RecordMarker::marks() && {
   return std::move(marks_);
 }
 
-bool has_record_marks(const std::string& folder, const std::string& files_mark) {
-  return std::filesystem::exists(file_of(folder, files_mark));
+bool has_record_marks(const std::string& folder, const std::string& files_mark, const std::string& reading) {
+  const auto file = file_of(folder, files_mark);
+  if (reading.empty() || !std::filesystem::exists(file)) return std::filesystem::exists(file);
+  const auto marks = read_marks(file);
+  return marks && marks->readings.contains(reading);
 }
 
 Result<void> keep_record_marks(const std::string& folder, const std::string& files_mark, RecordMarks marks) {
@@ -127,6 +130,7 @@ Result<void> keep_record_marks(const std::string& folder, const std::string& fil
       now.insert(now.end(), ((*before).*part).begin(), ((*before).*part).end());
       tidy(now);
     }
+    marks.readings.insert(before->readings.begin(), before->readings.end());
   }
   return write_file_atomically(file_of(folder, files_mark), canonical_json(as_json(marks)) + "\n", 0600);
 }

@@ -14,8 +14,10 @@
 // those of all files that this user has had.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,8 +31,11 @@ namespace hyfreedp::datasets {
 struct RecordMarks {
   std::vector<std::int64_t> train, test;
   std::vector<std::int64_t> whole_train, whole_test;  // with the class
+  std::set<std::string> readings;                     // as what the files were read: "images"
+
+  static constexpr std::array kLeftOut = {"readings"};
 };
-BOOST_DESCRIBE_STRUCT(RecordMarks, (), (train, test, whole_train, whole_test))
+BOOST_DESCRIBE_STRUCT(RecordMarks, (), (train, test, whole_train, whole_test, readings))
 
 // Other files that have records in common with some.
 struct CommonRecords {
@@ -56,9 +61,11 @@ class RecordMarker {
   RecordMarks marks_;
 };
 
-// Whether marks of these files were kept in `folder`.
-bool has_record_marks(const std::string& folder, const std::string& files_mark);
-// Adds to those that are kept, which may be of another column of the same files.
+// Whether marks of these files were kept in `folder`; with `reading`, those of its records.
+bool has_record_marks(const std::string& folder, const std::string& files_mark,
+                      const std::string& reading = "");
+// Adds to those that are kept, which may be of another column of the same files, or of the files
+// read as something else.
 Result<void> keep_record_marks(const std::string& folder, const std::string& files_mark, RecordMarks marks);
 // The others of `folder` that have records in common with these: at least ten, and one in a
 // thousand of the smaller of the two; or all of several test records are among the training

@@ -294,7 +294,7 @@ TEST_F(OwnTableFile, WhatDoesNotFitIsRefused) {
       {"a.csv", {{"labels", "no,, yes"}}, "at least two different classes"},
       {"a.csv", {{"train", 101}}, "'train' asks for 101 rows"},
       {"a.csv", {{"features", 3}}, "has 2 features, not 3"},
-      {"a.txt", {}, "must end with .csv, .tsv, .libsvm or .libsvm.gz"},
+      {"a.txt", {}, "must end with .csv, .tsv, .libsvm, .libsvm.gz, .jsonl"},
       {"few.csv", {}, "rows are too few"},
       {"words.csv", {}, "words.csv:3: the column 'x' has 'blue', which is not a number"},
       {"bad.csv", {}, "bad.csv:2: the label 'maybe' is none of the expected ones (no, yes)"},
@@ -442,6 +442,71 @@ TEST_F(OwnTexts, AreTheSameDataUnderAnotherTokenizer) {
   write("apart.csv", mail(1000));
   const auto apart = completed("apart.csv", texts());
   EXPECT_TRUE(content_marks(own_mark(*apart)).common_train.empty());
+}
+
+// Numbers of files that were read as texts before are marked all the same.
+TEST_F(OwnTexts, NumbersAreMarkedAfterTexts) {
+  const auto numbers = [](int first) {
+    std::string rows = "label,x,y\n";
+    for (int i = first; i < first + 200; ++i)
+      rows += fmt::format("{},{},{}\n", i % 2 == 0 ? "no" : "yes", i, 7 * i);
+    return rows;
+  };
+  write("all.csv", numbers(0));
+  write("half.csv", numbers(100));
+  ASSERT_TRUE(completed("all.csv", texts({{"text", "x"}, {"label", "label"}})));
+  ASSERT_TRUE(completed("all.csv", {{"label", "label"}}));
+  const auto half = completed("half.csv", {{"label", "label"}});
+  ASSERT_TRUE(half) << half.error().message;
+  EXPECT_FALSE(content_marks(own_mark(*half)).common_train.empty());
+}
+
+// A reading that is refused says nothing of another one.
+TEST_F(OwnTexts, ARefusedReadingIsForgotten) {
+  write("own/train.csv", mail(0));
+  write("own/test.csv", mail(1000));
+  const auto numbers = texts({{"second", "kind"}, {"text", "other"}});  // four different rows
+  EXPECT_TRUE(completed("own", texts()));
+  const auto refused = completed("own", numbers);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("training record"), std::string::npos) << refused.error().message;
+  EXPECT_TRUE(completed("own", texts()));
+}
+
+// Questions about one text: no pair is in both.
+TEST_F(OwnTexts, ATextOfSeveralPairsIsNoTestRecord) {
+  write("own/train.csv", mail(0));
+  write("own/test.csv", mail(1000));
+  const auto pairs = completed("own", texts({{"second", "other"}}));
+  EXPECT_TRUE(pairs) << pairs.error().message;
+}
+
+TEST_F(OwnTexts, JsonLinesAreReadByTheirMembers) {
+  std::string lines;
+  for (int i = 0; i < kRows; ++i)
+    lines += fmt::format("{{\"text\": \"hello {}\", \"id\": [{}], \"kind\": {}}}\n", i, i, i % 2);
+  write("mail.jsonl", lines);
+  const auto given = texts({{"label", "kind"}, {"labels", "0, 1"}});
+  const auto options = completed("mail.jsonl", given);
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_EQ(datasets::sizes(facts(), *options).padding,
+            WordPieces::load(path("tokenizer")).value().padding());
+  const auto data = load_dataset("table-file", *options);
+  ASSERT_TRUE(data) << data.error().message;
+  const auto& train = data->private_train;
+  for (std::int64_t i = 0; i < train.features.size(0); ++i)
+    EXPECT_EQ(train.features[i][1].item<std::int64_t>() > 3, true);
+  const auto refusal = [&](const std::string& text, json::object more) {
+    write("wrong.jsonl", text);
+    const auto read = completed("wrong.jsonl", std::move(more));
+    return read ? std::string("accepted") : read.error().message;
+  };
+  const auto said = refusal(lines + "{\"text\": 7, \"kind\": 0}\n{\"text\": \"a\", \"kind\": 2}\n", given);
+  EXPECT_NE(said.find("wrong.jsonl:61: 'text' is 7, and not a text."), std::string::npos) << said;
+  EXPECT_NE(said.find("wrong.jsonl:62: the label '2' is none of the expected ones"), std::string::npos)
+      << said;
+  EXPECT_NE(refusal("{\"txt\": \"a\", \"kind\": 0}\n", given).find("has no field 'text'"), std::string::npos);
+  EXPECT_NE(refusal(lines, {{"label", "kind"}}).find("give 'text'"), std::string::npos);
 }
 
 }  // namespace

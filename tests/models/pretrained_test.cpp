@@ -146,6 +146,15 @@ TEST_F(Pretrained, AClassifierOfTextsGivesTheReferencesLogits) {
   ASSERT_FALSE(gpt);
   EXPECT_NE(gpt.error().message.find("one class for each sequence"), std::string::npos)
       << gpt.error().message;
+  // Where the data pad with another id, padding would be attended to.
+  auto otherwise = input_of(ids);
+  otherwise.padding = 23;
+  const auto bert = parameter_count("bert", options_of("bert", {{"weights", folder}}), otherwise);
+  ASSERT_FALSE(bert);
+  EXPECT_NE(
+      bert.error().message.find("it knows padding by the id 0, and the dataset's sequences end with 23"),
+      std::string::npos)
+      << bert.error().message;
 }
 
 TEST_F(Pretrained, TheChecksumIsOfTheFilesAndIsChecked) {

@@ -117,6 +117,14 @@ Result<Description> describe(const Request& request) {
   if (shape->width % shape->heads != 0)
     return error(request.where() + ": 'width' is not a multiple of 'heads'.");
   if (auto fits = fits_sequence(request, shape->vocabulary, shape->positions); !fits) return fits.error();
+  // Otherwise it would attend to padding, and a sample's gradient would depend on how long the
+  // others of its microbatch are.
+  if (shape->padding != request.input.padding) {
+    return error(fmt::format(
+        "{}: it knows padding by the id {}, and the dataset's sequences end with {}. Use the tokenizer that "
+        "belongs to the network.",
+        request.where(), shape->padding, request.input.padding));
+  }
   shape->pools_first = string_or(request.options, kPool, "first") == "first";
   shape->classes = request.input.classes;
   auto description = description_of(*shape);
@@ -147,6 +155,8 @@ Result<BertShape> BertShape::named(const std::string& name, const std::string& w
 Result<BertShape> BertShape::from_json(const json::object& config, const std::string& where) {
   if (auto known = check_keys(keys_of_model(kModel, of_config()), config, where); !known)
     return known.error();
+  if (bool_or(config, "is_decoder", false))
+    return error(where + ": 'is_decoder' must be false: each token attends to all others here");
   BertShape shape;
   const auto read = read_sizes(config, where,
                                {{"vocab_size", &shape.vocabulary},
