@@ -26,8 +26,8 @@ Result<NumberTable> read_number_csv(const std::string& path, char separator, con
                                     const std::vector<std::string>& labels);
 
 // The same of a table whose rows are texts; other columns are not read. Of JSON lines
-// (json_lines.h) the columns are members of each object: texts are strings, and a label is a string,
-// a number or a truth value.
+// (json_lines.h) the columns are members of each object: texts are strings, and a label is a
+// string, a number or a truth value.
 struct TextColumns {
   std::string text;
   std::string second;  // empty: rows are no pairs

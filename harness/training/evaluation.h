@@ -36,7 +36,7 @@ struct Evaluated {
 
 // What is asked for beside losses and correct predictions.
 struct AlsoEvaluated {
-  bool by_class = false;  // what classes of unequal sizes need; for labels that are classes of samples
+  bool by_class = false;  // what classes of unequal sizes need; for one class a sample
   double loss_bound = 0;  // above 0: Evaluated::score_sum
 };
 

@@ -21,7 +21,8 @@ mechanism::BoundedSum bounded_loss_sum(const torch::Tensor& losses, double bound
 // where `bound` is D > 0. A difference that is NaN, also of two infinite losses, counts as 0.
 mechanism::BoundedSum bounded_difference_sum(const torch::Tensor& losses, const torch::Tensor& losses_at_zero,
                                              double bound);
-// Of `losses` [n], the scores of their records (trial::ScoreRelease): sum_i 1 - clamp(L_i, 0, R) / R,
+// Of `losses` [n], the scores of their records (trial::ScoreRelease):
+//   sum_i 1 - clamp(L_i, 0, R) / R
 // where `bound` is R > 0 and a loss that is NaN counts as R. Each score is rounded down to a
 // multiple of 2^-20, so sums of up to 2^33 records are exact in any order.
 double bounded_score_sum(const torch::Tensor& losses, double bound);

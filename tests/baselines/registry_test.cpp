@@ -374,7 +374,7 @@ TEST_P(Method, ReadsEachOptionOrRefusesIt) {
   const Passing passing(GetParam(), given);
   for (const auto& option : (*find_baseline(GetParam().method))->options) {
     if (given.contains(option.name)) continue;
-    // In this world the fitted r lies beyond its range on either axis; it is read where it does not.
+    // In this world the fitted r lies beyond its range on either axis; elsewhere it is read.
     if (option.name == "axis" && !given.empty()) continue;
     // One range serves rows of several decompositions, so its end that one does not read stands.
     const auto decompose = string_or(given, "decompose", "");

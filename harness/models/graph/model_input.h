@@ -21,7 +21,7 @@ struct ModelInput {
   std::array<std::int64_t, 3> image{};  // channels, rows, columns; 0: no images
   std::int64_t length = 0;              // of a sequence; 0: no sequences
   std::int64_t vocabulary = 0;
-  std::int64_t padding = 0;  // the id at the end of shorter sequences, where they have one class each
+  std::int64_t padding = 0;  // sequences with one class each: the id at the end of shorter ones
 
   bool is_image() const { return image[0] > 0; }
   bool is_sequence() const { return length > 0; }

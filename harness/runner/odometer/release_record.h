@@ -32,14 +32,16 @@
 //
 //   - The record of a release is written with complete = false before anything is drawn, and with
 //     complete = true before the key is deleted.
-//   - Of rows with an answer it contains what they release and nothing confidential. For a private selection that is
-//     the distribution of the number of runs, the largest number of events of each kind that any
-//     run executed, and the reported run; not the other runs' names or their number.
+//   - Of rows with an answer it contains what they release and nothing confidential. For a private
+//     selection that is the distribution of the number of runs, the largest number of events of
+//     each kind that any run executed, and the reported run; not the other runs' names or their
+//     number.
 //   - A row that the record has and the database lacks is restored, together with the runs that it
 //     lists, from their journals. Nothing is drawn or trained for it. Of an earlier release nobody
 //     reads the rows any more: if the journal of one of its runs is lost, `runs` says what the run
-//     cost, and the odometer counts it. A private selection that had begun and of which a journal is
-//     lost too is not drawn again: it comes back as lost (results::kLostStudy), and its cost stays.
+//     cost, and the odometer counts it. A private selection that had begun and of which a journal
+//     is lost too is not drawn again: it comes back as lost (results::kLostStudy), and its cost
+//     stays.
 // Specs with a `noise_seed` need no record, because they repeat the same draws.
 #pragma once
 
