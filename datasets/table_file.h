@@ -111,6 +111,8 @@ struct OwnTable {
   NumberTable test;  // without rows where there is no such file
 };
 
+// The classes, as `labels` writes them.
+std::vector<std::string> labels_of(const json::object& options);
 // Errors: no such file, another ending, and those of the readers.
 Result<OwnTable> read_own_table(const std::string& path, const json::object& options);
 // private_train, private_validation and test, of the sizes that the options ask for. Where there is

@@ -51,24 +51,6 @@ std::optional<std::pair<std::int64_t, std::int64_t>> integers_of(const std::stri
   return std::pair(first, last);
 }
 
-std::vector<std::string> labels_of(const json::object& options) {
-  std::vector<std::string> given, labels;
-  boost::split(given, string_or(options, "labels", ""), boost::is_any_of(","));
-  for (auto& label : given) {
-    boost::trim(label);
-    const auto range = integers_of(label);
-    if (!range) {
-      labels.push_back(label);
-      continue;
-    }
-    // Counted from 0, because the last may be the largest integer.
-    for (std::int64_t i = 0; i <= range->second - range->first; ++i) {
-      labels.push_back(std::to_string(range->first + i));
-    }
-  }
-  return labels;
-}
-
 Result<void> check_labels(const std::vector<std::string>& labels) {
   auto sorted = labels;
   std::sort(sorted.begin(), sorted.end());
@@ -221,6 +203,24 @@ std::vector<std::int64_t> rows_between(const std::vector<std::uint64_t>& hashes,
 }
 
 }  // namespace
+
+std::vector<std::string> labels_of(const json::object& options) {
+  std::vector<std::string> given, labels;
+  boost::split(given, string_or(options, "labels", ""), boost::is_any_of(","));
+  for (auto& label : given) {
+    boost::trim(label);
+    const auto range = integers_of(label);
+    if (!range) {
+      labels.push_back(label);
+      continue;
+    }
+    // Counted from 0, because the last may be the largest integer.
+    for (std::int64_t i = 0; i <= range->second - range->first; ++i) {
+      labels.push_back(std::to_string(range->first + i));
+    }
+  }
+  return labels;
+}
 
 Sizes TableFile::sizes(const json::object& options) {
   return {.private_train = int_or(options, "train", 0),

@@ -14,6 +14,7 @@
 
 #include "datasets/image_folder_files.h"
 #include "datasets/image_options.h"
+#include "datasets/table_file.h"
 #include "harness/models/facts/catalogue.h"
 #include "harness/models/facts/weights_source.h"
 #include "harness/models/networks/registry.h"
@@ -149,13 +150,15 @@ std::string first_names(const Names& names) {
 Result<std::string> head_names_note(const Facts& facts, const json::object& options,
                                     const json::object& model) {
   const auto weights = string_or(model, "weights", "");
-  if (weights.empty() || string_or(model, "head", "new") != "file" || facts.name != "image-folder") return "";
+  if (weights.empty() || string_or(model, "head", "new") != "file") return "";
+  const bool is_table = facts.name == TableFile::kName;
+  if (!is_table && facts.name != "image-folder") return "";
   const auto folder = models::locate_weights(weights);
   const auto config = folder ? models::weights_config(*folder) : Result<json::object>(folder.error());
   if (!config) return "";
   const auto rows = names_of_head(*config);
   if (rows.empty()) return "";
-  const auto classes = class_names(options);
+  const auto classes = is_table ? Result<Names>(labels_of(options)) : class_names(options);
   if (!classes) return classes.error();
   if (classes->empty()) return "";
   for (const auto form : {as_written, simplified}) {
@@ -170,10 +173,11 @@ Result<std::string> head_names_note(const Facts& facts, const json::object& opti
     return error(fmt::format(
         "'head: file' takes the head of the weights '{}', whose rows are of the classes {} (config.json), in "
         "this order. The dataset has these classes in another order, {}: row {} of the head, '{}', would be "
-        "taken for '{}'. Put the rows of the head and their names into the dataset's order, or give the "
-        "model `head: new`.",
+        "taken for '{}'. {}, or give the model `head: new`.",
         weights, first_names(rows), first_names(*classes), differs, rows[static_cast<std::size_t>(differs)],
-        (*classes)[static_cast<std::size_t>(differs)]));
+        (*classes)[static_cast<std::size_t>(differs)],
+        is_table ? "Write 'labels' in the order of the head"
+                 : "Put the rows of the head and their names into the dataset's order"));
   }
   if (are_default(rows)) return "";
   return fmt::format(

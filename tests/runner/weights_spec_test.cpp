@@ -1,4 +1,5 @@
 // Weights that do not fit their model are a mistake of the spec, which no run has to find.
+#include "datasets/table_file.h"
 #include "datasets/weights_notes.h"
 #include "spec_file.h"
 #include "tests/datasets/scratch.h"
@@ -193,6 +194,23 @@ TEST_F(ClassesOfAHead, InAnotherOrderThanTheDatasetsAreRefused) {
         << canonical_json(more);
     EXPECT_THAT(said(more, "new"), Not(HasSubstr("cherry")));
   }
+}
+
+// Of a table, such as of texts, the classes stand in its options.
+TEST_F(ClassesOfAHead, OfATableAreCompared) {
+  auto config = config_;
+  config["id2label"] = json::object{{"0", "pos"}, {"1", "neg"}};
+  write_file_atomically(at("vit/config.json"), canonical_json(config)).value();
+  const json::object model{{"weights", at("vit")}, {"head", "file"}};
+  const auto note = [&](const char* labels) {
+    return datasets::head_names_note(datasets::TableFile::facts(), {{"labels", labels}}, model);
+  };
+  const auto swapped = note("neg, pos");
+  ASSERT_FALSE(swapped);
+  EXPECT_THAT(swapped.error().message, AllOf(HasSubstr("row 0 of the head, 'pos', would be taken for 'neg'"),
+                                             HasSubstr("Write 'labels' in the order of the head")));
+  EXPECT_EQ(note("pos, neg").value(), "");
+  EXPECT_THAT(note("0, 1").value(), HasSubstr("the classes of the dataset are 0, 1."));
 }
 
 TEST_F(ClassesOfAHead, OfOtherNamesAreWarnedOf) {
