@@ -71,9 +71,17 @@ std::optional<PixelScale> scale_of_folder(const std::string& folder) {
   return scale;
 }
 
-// Such weights read images as their own spec gave them.
-bool is_kept_by_a_run(const std::string& folder) {
-  return std::filesystem::exists(std::filesystem::path(folder) / models::kTrialMetadata);
+json::object member(const json::value& object, const char* key) {
+  const auto* const members = object.if_object();
+  const auto* const found = members == nullptr ? nullptr : members->if_contains(key);
+  return found != nullptr && found->is_object() ? found->get_object() : json::object();
+}
+
+// Of weights that a run kept: "dataset" of their trial.json (runner/execute/weights_metadata.h), the
+// dataset that they were trained on. Empty of other weights.
+json::object trained_on(const std::string& folder) {
+  const auto metadata = read_json_file((std::filesystem::path(folder) / models::kTrialMetadata).string());
+  return metadata ? member(*metadata, "dataset") : json::object();
 }
 
 using Names = std::vector<std::string>;
@@ -147,20 +155,34 @@ std::string first_names(const Names& names) {
 
 }  // namespace
 
+Result<Names> own_class_names(const std::string& dataset, const json::object& options) {
+  if (dataset == TableFile::kName) return labels_of(options);
+  if (dataset == "image-folder") return class_names(options);
+  return Names();
+}
+
 Result<std::string> head_names_note(const Facts& facts, const json::object& options,
                                     const json::object& model) {
   const auto weights = string_or(model, "weights", "");
   if (weights.empty() || string_or(model, "head", "new") != "file") return "";
-  const bool is_table = facts.name == TableFile::kName;
-  if (!is_table && facts.name != "image-folder") return "";
   const auto folder = models::locate_weights(weights);
   const auto config = folder ? models::weights_config(*folder) : Result<json::object>(folder.error());
   if (!config) return "";
-  const auto rows = names_of_head(*config);
-  if (rows.empty()) return "";
-  const auto classes = is_table ? Result<Names>(labels_of(options)) : class_names(options);
+  const auto before = trained_on(*folder);
+  const auto kept = names_in(before.contains("class_names") ? before.at("class_names") : json::value());
+  const auto rows = kept.empty() ? names_of_head(*config) : kept;
+  const char* const file = kept.empty() ? "config.json" : models::kTrialMetadata;
+  const auto classes = own_class_names(facts.name, options);
   if (!classes) return classes.error();
-  if (classes->empty()) return "";
+  if (rows.empty() || classes->empty()) {
+    const auto other = string_or(before, "name", facts.name);
+    if (other == facts.name) return "";
+    return fmt::format(
+        "'head: file' takes the head of the weights '{}', whose rows are of the classes of the dataset {} "
+        "({}). Row 0 is taken for the first class of this dataset, and so on: look whether they mean the "
+        "same, in the same order.",
+        weights, other, models::kTrialMetadata);
+  }
   for (const auto form : {as_written, simplified}) {
     Names there, here;
     std::ranges::transform(rows, std::back_inserter(there), form);
@@ -171,20 +193,21 @@ Result<std::string> head_names_note(const Facts& facts, const json::object& opti
     std::ranges::sort(here);
     if (there != here) continue;
     return error(fmt::format(
-        "'head: file' takes the head of the weights '{}', whose rows are of the classes {} (config.json), in "
+        "'head: file' takes the head of the weights '{}', whose rows are of the classes {} ({}), in "
         "this order. The dataset has these classes in another order, {}: row {} of the head, '{}', would be "
         "taken for '{}'. {}, or give the model `head: new`.",
-        weights, first_names(rows), first_names(*classes), differs, rows[static_cast<std::size_t>(differs)],
-        (*classes)[static_cast<std::size_t>(differs)],
-        is_table ? "Write 'labels' in the order of the head"
-                 : "Put the rows of the head and their names into the dataset's order"));
+        weights, first_names(rows), file, first_names(*classes), differs,
+        rows[static_cast<std::size_t>(differs)], (*classes)[static_cast<std::size_t>(differs)],
+        facts.name == TableFile::kName
+            ? "Write 'labels' in the order of the head"
+            : "Put the rows of the head and their names into the dataset's order"));
   }
   if (are_default(rows)) return "";
   return fmt::format(
-      "'head: file' takes the head of the weights '{}', whose rows are of the classes {} (config.json); the "
+      "'head: file' takes the head of the weights '{}', whose rows are of the classes {} ({}); the "
       "classes of the dataset are {}. Row 0 is taken for the first of these, and so on: look whether they "
       "mean the same, in the same order.",
-      weights, first_names(rows), first_names(*classes));
+      weights, first_names(rows), file, first_names(*classes));
 }
 
 std::string overlap_note(const Facts& facts, const std::string& weights) {
@@ -203,6 +226,14 @@ std::string scale_note(const Facts& facts, const json::object& options, const st
   // Never a default: whoever writes it wants the plain pixels, as some papers do.
   if (given == "none") return {};
   const auto folder = models::locate_weights(weights);
+  if (const auto before = folder ? trained_on(*folder) : json::object(); !before.empty()) {
+    const auto theirs = string_or(member(before, "options"), "normalise", given);
+    if (theirs == given) return {};
+    return fmt::format(
+        "The weights '{}' were trained on images with normalise: {} ({}); the dataset gives them with "
+        "normalise: {}.",
+        weights, theirs, models::kTrialMetadata, given);
+  }
   if (const auto said = folder ? scale_of_folder(*folder) : std::nullopt) {
     const auto here = scale_named(given);
     if (is_same(*said, here)) return {};
@@ -225,7 +256,7 @@ std::string scale_note(const Facts& facts, const json::object& options, const st
   }
   const auto model = models::find_model(network);
   const auto usual = model ? (**model).normalise : std::string();
-  if (usual.empty() || usual == given || (folder && is_kept_by_a_run(*folder))) return {};
+  if (usual.empty() || usual == given) return {};
   return fmt::format(
       "Weights of {} were usually trained on images with normalise: {}; the dataset gives them with "
       "normalise: {}. Look what those of '{}' need.",

@@ -1,9 +1,11 @@
 // What a reader must know of a dataset's images and the pretrained weights (facts/catalogue.h) that
 // see them. What is known of weights is what the catalogue has, what their folder's config.json
-// says of their images and classes, and what is usual of their network.
+// says of their images and classes, what trial.json says of weights that a run kept, and what is
+// usual of their network.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "datasets/facts.h"
 
@@ -24,10 +26,15 @@ std::string seen_test_note(const Facts& facts, const std::string& weights);
 std::string scale_note(const Facts& facts, const json::object& options, const std::string& network,
                        const std::string& weights);
 
-// Where a model under these resolved options has the head of its weights (`head: file`), and their
-// config.json and the dataset name the classes: an error where the names are the same in another
+// The names of an own dataset's classes, in the order of their numbers: a folder of images has them
+// if it is here, a table if its labels are texts. Of other datasets none.
+Result<std::vector<std::string>> own_class_names(const std::string& dataset, const json::object& options);
+
+// Where a model under these resolved options has the head of its weights (`head: file`), and they
+// and the dataset name the classes: an error where the names are the same in another
 // order, so that each row of the head would be taken for another class; a sentence with both where
-// they are other names; else "". Default names (LABEL_0, ...) say nothing.
+// they are other names, and of weights that a run kept where it was of another dataset; else "".
+// Default names (LABEL_0, ...) say nothing.
 Result<std::string> head_names_note(const Facts& facts, const json::object& options,
                                     const json::object& model);
 

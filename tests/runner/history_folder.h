@@ -397,8 +397,9 @@ class Folder {
     ending_ = fate;
     was_interrupted_ = was_interrupted_ || fate == Fate::linger;
     if (fate == Fate::unwritten || fate == Fate::crash_unwritten) {
-      // "If it was continuing an earlier run, the attempt is charged in full."
-      if (run.wholes > 0 || run.lost_journal_and_key || !run.attempts.empty()) run.is_exact = false;
+      // Charged in full if it was continuing an earlier run, and if nobody saw its end.
+      if (run.crashed || run.wholes > 0 || run.lost_journal_and_key || !run.attempts.empty())
+        run.is_exact = false;
       ++happened_["no line"];
       tell("  " + name(run) + ": no line");
     }

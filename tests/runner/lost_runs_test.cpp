@@ -317,46 +317,37 @@ TEST(LostRun, ARunThatNoWorkerGotCostsNothing) {
   EXPECT_THAT(odometer_of(world.store(), world.out()).value().data, IsEmpty());
 }
 
-TEST(LostRun, CostsNothingWhereItsWorkerWasKilledBeforeItsFirstLine) {
+TEST(LostRun, CostsNothingWhereItsWorkerWasSeenToEndBeforeItsFirstLine) {
   World world;
   FakeExecutor killed;
   killed.fate = [](const auto&) { return Fate::unwritten; };
   world.run(kSpec, killed);
-  begin_again(world, killed.submitted);
-  EXPECT_THAT(odometer_of(world.store(), world.out()).value().data, IsEmpty());
+  EXPECT_THAT(only(world).splits, IsEmpty());
   FakeExecutor executor;
   EXPECT_THAT(world.run(kSpec, executor).failed, IsEmpty());
   EXPECT_EQ(steps_of(only(world)), 2 * 6);
 }
 
-// The empty file says that no worker wrote a line; without it, one may have.
-TEST(LostRun, IsChargedWholeWhereTheEmptyJournalIsGone) {
-  World world;
-  FakeExecutor killed;
-  killed.fate = [](const auto&) { return Fate::unwritten; };
-  world.run(kSpec, killed);
-  begin_again(world, killed.submitted);
-  for (const auto& id : killed.submitted) ASSERT_TRUE(std::filesystem::remove(world.out().journal(id)));
-  EXPECT_EQ(steps_of(only(world)), 2 * 6);
-  // The loss is recorded before there is another empty file.
-  begin_again(world, killed.submitted);
-  EXPECT_EQ(steps_of(only(world)), 2 * 6);
-}
-
-// Such a key does not say which journal it is of.
-TEST(LostRun, IsChargedWholeWhereAKeyOfAnOlderVersionIsBesideTheEmptyJournal) {
-  World world;
-  FakeExecutor killed;
-  killed.fate = [](const auto&) { return Fate::unwritten; };
-  world.run(kSpec, killed);
-  begin_again(world, killed.submitted);
-  for (const auto& id : killed.submitted) {
-    ASSERT_TRUE(
-        write_file_atomically(world.out().key(id), "hyfreedp key 1\n" + std::string(64, 'a') + "\n", 0600));
+// Whoever deletes them, or empties the one and deletes the other, leaves what a worker leaves that
+// was killed before its first line.
+TEST(LostRun, IsChargedWholeWhereNobodySawItsWorkerEndAndItsFilesAreGone) {
+  for (const bool has_steps : {true, false}) {
+    World world;
+    FakeExecutor crashed;
+    crashed.fate = [&](const auto&) { return has_steps ? Fate::crash : Fate::crash_unwritten; };
+    ASSERT_FALSE(world.try_run(
+        world.read(kSpec), crashed, [] { return false; }, false));
+    ASSERT_THAT(crashed.submitted, Not(IsEmpty()));
+    for (const auto& id : crashed.submitted) {
+      const auto journal = world.out().journal(id);
+      if (std::filesystem::exists(journal)) std::filesystem::resize_file(journal, 0);
+      std::filesystem::remove(world.out().key(id));
+    }
+    EXPECT_EQ(steps_of(only(world)), 6);
+    FakeExecutor executor;
+    EXPECT_THAT(world.run(kSpec, executor).failed, IsEmpty());
+    EXPECT_EQ(steps_of(only(world)), 3 * 6);
   }
-  const auto odometer = odometer_of(world.store(), world.out()).value();
-  ASSERT_THAT(odometer.data, SizeIs(1));
-  EXPECT_EQ(steps_of(odometer.data.at(0)), 2 * 6);
 }
 
 TEST(LostRun, KeysThatWereNotPutInPlaceAreTidiedAway) {

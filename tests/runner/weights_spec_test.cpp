@@ -119,8 +119,13 @@ TEST_F(ScaleOfImages, ThatIsUnusualOfTheNetworkIsWarnedOf) {
   // What this program kept was trained on what its spec said.
   const auto& facts = *datasets::find_dataset("cifar10").value();
   EXPECT_THAT(datasets::scale_note(facts, {}, "convnext", at("convnext")), HasSubstr("usually"));
-  write_file_atomically(at("convnext") + "/trial.json", "{}").value();
-  EXPECT_EQ(datasets::scale_note(facts, {}, "convnext", at("convnext")), "");
+  write_file_atomically(at("convnext") + "/trial.json", R"({"dataset":{"name":"cifar10","options":{
+    "normalise":"half"}}})")
+      .value();
+  EXPECT_EQ(datasets::scale_note(facts, {{"normalise", "half"}}, "convnext", at("convnext")), "");
+  EXPECT_THAT(datasets::scale_note(facts, {{"normalise", "imagenet"}}, "convnext", at("convnext")),
+              HasSubstr("with normalise: half (trial.json); the dataset gives them with normalise: "
+                        "imagenet."));
 }
 
 TEST_F(ScaleOfImages, PositionsOfAnotherImageThanTheConfigsAreWarnedOf) {
@@ -211,6 +216,26 @@ TEST_F(ClassesOfAHead, OfATableAreCompared) {
                                              HasSubstr("Write 'labels' in the order of the head")));
   EXPECT_EQ(note("pos, neg").value(), "");
   EXPECT_THAT(note("0, 1").value(), HasSubstr("the classes of the dataset are 0, 1."));
+}
+
+// Weights that a run kept say it in trial.json, since config.json has no place for it.
+TEST_F(ClassesOfAHead, OfKeptWeightsAreCompared) {
+  write_file_atomically(at("vit/trial.json"),
+                        R"({"dataset":{"name":"image-folder","class_names":["pos","neg"]}})")
+      .value();
+  const json::object model{{"weights", at("vit")}, {"head", "file"}};
+  const auto note = [&](const datasets::Facts& facts, const json::object& options) {
+    return datasets::head_names_note(facts, options, model);
+  };
+  const auto swapped = note(datasets::TableFile::facts(), {{"labels", "neg, pos"}});
+  ASSERT_FALSE(swapped);
+  EXPECT_THAT(swapped.error().message, HasSubstr("the classes pos, neg (trial.json), in this order."));
+  EXPECT_EQ(note(datasets::TableFile::facts(), {{"labels", "pos, neg"}}).value(), "");
+  const auto& digits = *datasets::find_dataset("mnist").value();
+  EXPECT_THAT(note(digits, {}).value(),
+              HasSubstr("are of the classes of the dataset image-folder (trial.json)"));
+  write_file_atomically(at("vit/trial.json"), R"({"dataset":{"name":"mnist"}})").value();
+  EXPECT_EQ(note(digits, {}).value(), "");
 }
 
 TEST_F(ClassesOfAHead, OfOtherNamesAreWarnedOf) {

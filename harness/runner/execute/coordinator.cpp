@@ -358,6 +358,7 @@ Result<void> Coordinator::take(const Update& update) {
   const auto found = trials_.find(update.job);
   if (found == trials_.end()) return {};
   if (update.kind == Update::Kind::started) found->second.has_worker = true;
+  if (update.kind == Update::Kind::progress) found->second.heard = Heard::maybe_more;
   // Of a study that was cancelled.
   if (found->second.studies.empty() && update.kind != Update::Kind::over) return {};
   switch (update.kind) {
@@ -412,6 +413,7 @@ Result<void> Coordinator::take_end(const Update& update) {
   for (auto& [index, runs] : cancelling_) runs.erase(update.job);
   const bool was_cancelled = update.failed && update.failure_kind == kCancelled;
   const bool had_worker = std::exchange(wanted.has_worker, false);
+  const auto heard = std::exchange(wanted.heard, Heard::no_step);
   if (had_worker) tally_.ended(update.slot, !update.failed, update.seconds);
   if (!update.checkpoint_problem.empty()) {
     // Its text names the trial.
@@ -427,7 +429,7 @@ Result<void> Coordinator::take_end(const Update& update) {
   wanted.system.end(update);
   if (was_cancelled) {
     // its journal goes on in the next run
-    if (auto noted = book_.interrupt(wanted.config); !noted) return noted;
+    if (auto noted = book_.interrupt(wanted.config, heard); !noted) return noted;
     if (auto kept = keep_system(update.job, wanted.system); !kept) return kept;
     const bool was_asked = std::exchange(wanted.is_stopping, false);
     if (!was_asked || wanted.studies.empty() || report_.stopped || report_.halt) return {};
@@ -436,7 +438,7 @@ Result<void> Coordinator::take_end(const Update& update) {
     trials_.emplace(update.job, std::move(wanted));
     return start(update.job);
   }
-  auto end = book_.record(wanted.config, update);
+  auto end = book_.record(wanted.config, update, heard);
   if (!end) return end.error();
   if (auto kept = keep_system(update.job, wanted.system); !kept) return kept;
   if (end->trial.failed && is_halt(end->trial.failure_kind)) {

@@ -126,6 +126,7 @@ class Coordinator {
     std::string unit;                  // what it counts as in the tally
     double cost = 0;                   // for the order: dearest first
     bool has_worker = false;
+    Heard heard = Heard::no_step;
     bool is_stopping = false;  // the studies that wanted it were cancelled
     SystemLog system = {};
   };

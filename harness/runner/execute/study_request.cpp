@@ -57,7 +57,7 @@ Result<void> note_interrupted(results::Store& store, const OutFolder& out) {
     if (!trial.begun_after) continue;
     const auto config = trial::TrialConfig::from_json(trial.config, "trial " + trial.id);
     if (!config) return config.error();
-    if (auto noted = book.interrupt(*config); !noted) return noted;
+    if (auto noted = book.interrupt(*config, Heard::maybe_more); !noted) return noted;
   }
   return {};
 }

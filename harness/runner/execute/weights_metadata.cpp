@@ -4,6 +4,7 @@
 
 #include "datasets/facts.h"
 #include "datasets/same_data.h"
+#include "datasets/weights_notes.h"
 #include "harness/base/text.h"
 #include "harness/models/facts/facts.h"
 #include "harness/runner/lineage/initial_weights.h"
@@ -58,8 +59,16 @@ json::object model_entry(const json::object& config, const json::object& kept) {
 
 json::object dataset_of(const json::object& config) {
   auto dataset = object_at(config, "dataset");
-  const auto facts = datasets::find_dataset(string_or(dataset, "name", ""));
-  if (facts) dataset["classes"] = datasets::sizes(**facts, object_at(dataset, "options")).classes;
+  const auto name = string_or(dataset, "name", "");
+  const auto facts = datasets::find_dataset(name);
+  if (!facts) return dataset;
+  const auto classes = datasets::sizes(**facts, object_at(dataset, "options")).classes;
+  dataset["classes"] = classes;
+  const auto names = datasets::own_class_names(name, object_at(dataset, "options"));
+  // A folder of images may have changed since.
+  if (names && std::ssize(*names) == classes) {
+    dataset["class_names"] = json::array(names->begin(), names->end());
+  }
   return dataset;
 }
 

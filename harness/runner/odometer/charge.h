@@ -45,8 +45,9 @@ bool is_missing_journal(const std::string& path);
 // lost. Does nothing where the file exists.
 Result<void> make_empty_journal(const std::string& path);
 
-// Whether the trial's journal is there without a whole line and its key file is not: no worker has
-// released anything of it. To be asked after everything else was read.
+// Whether the trial's journal is there without a whole line and its key file is not, as a worker
+// leaves them that was killed before it released anything. Anybody can empty a file, so this is to
+// be believed only by the process that saw the worker's whole life, at its end.
 bool has_released_nothing(const std::string& journal, const std::string& key);
 
 // The label of a run's key file; none where there is no file or it is of the first format, which
@@ -58,7 +59,9 @@ struct KnownOfTrial {
   const mechanism::Journal* journal = nullptr;
   std::optional<random::KeyLabel> key;
   const results::TrialRecord* recorded = nullptr;
-  bool released_nothing = false;  // has_released_nothing()
+  // Its worker has just ended: whoever asks saw it begin and heard of no step, and
+  // has_released_nothing().
+  bool released_nothing = false;
 };
 
 // The trial's attempts, charged. An error where the config in the label or in the record is none.

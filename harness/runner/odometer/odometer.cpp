@@ -134,8 +134,7 @@ class RunReader {
       if (!charged) return charged.error();
       run.executed = trial::events_of(*charged);
       const auto record = records_.find(id);
-      const bool was_under_way = record != records_.end() && record->second.begun_after &&
-                                 !has_released_nothing(out_.journal(id), out_.key(id));
+      const bool was_under_way = record != records_.end() && record->second.begun_after;
       run.has_begun = run.has_begun || was_under_way || labels_.contains(id);
       run.has_validated = run.has_begun;  // for all that is known
     }
@@ -149,8 +148,7 @@ class RunReader {
     const auto record = records_.find(id);
     return charge_of({.journal = journal,
                       .key = label != labels_.end() ? std::optional(label->second) : std::nullopt,
-                      .recorded = record != records_.end() ? &record->second : nullptr,
-                      .released_nothing = has_released_nothing(out_.journal(id), out_.key(id))});
+                      .recorded = record != records_.end() ? &record->second : nullptr});
   }
 
   Runs& runs_;

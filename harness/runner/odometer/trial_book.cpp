@@ -143,17 +143,19 @@ Result<std::int64_t> TrialBook::attempts(const trial::TrialConfig& config) const
   return count_booked(record);
 }
 
-Result<std::int64_t> TrialBook::begin(const trial::TrialConfig& config) { return note(config, true); }
+Result<std::int64_t> TrialBook::begin(const trial::TrialConfig& config) {
+  return note(config, true, Heard::maybe_more);
+}
 
-Result<void> TrialBook::interrupt(const trial::TrialConfig& config) {
+Result<void> TrialBook::interrupt(const trial::TrialConfig& config, Heard heard) {
   const auto known = store_.trial(config.id());
   if (!known) return known.error();
   if (!*known || !(**known).begun_after) return {};
-  if (auto noted = note(config, false); !noted) return noted.error();
+  if (auto noted = note(config, false, heard); !noted) return noted.error();
   return {};
 }
 
-Result<std::int64_t> TrialBook::note(const trial::TrialConfig& config, bool begins) {
+Result<std::int64_t> TrialBook::note(const trial::TrialConfig& config, bool begins, Heard heard) {
   const std::string id = config.id();
   if (config.noise_seed) return 0;
   const auto journal = journal_of(id);
@@ -162,7 +164,7 @@ Result<std::int64_t> TrialBook::note(const trial::TrialConfig& config, bool begi
   record.state = trial::TrialState::running;
   record.failure_kind.clear();
   record.failure_message.clear();
-  if (auto charged = charge(record, journal ? &*journal : nullptr); !charged) return charged.error();
+  if (auto charged = charge(record, journal ? &*journal : nullptr, heard); !charged) return charged.error();
   const auto booked = count_booked(record);
   if (begins) record.begun_after = journal ? journal->starts : 0;
   if (auto written = store_.put_trial(record, {}, {}); !written) return written.error();
@@ -216,7 +218,8 @@ Result<void> TrialBook::delete_secrets_of(const trial::TrialConfig& config) cons
 
 // A journal that was changed may be put back, so what it booked is left to it; what was recorded
 // stays.
-Result<void> TrialBook::charge(results::TrialRecord& record, const mechanism::Journal* journal) const {
+Result<void> TrialBook::charge(results::TrialRecord& record, const mechanism::Journal* journal,
+                               Heard heard) const {
   const auto known = store_.trial(record.id);
   if (!known) return known.error();
   const auto* recorded = *known ? &**known : nullptr;
@@ -236,7 +239,8 @@ Result<void> TrialBook::charge(results::TrialRecord& record, const mechanism::Jo
       charge_of({.journal = journal,
                  .key = key,
                  .recorded = recorded,
-                 .released_nothing = has_released_nothing(out_.journal(record.id), out_.key(record.id))});
+                 .released_nothing = heard == Heard::no_step &&
+                                     has_released_nothing(out_.journal(record.id), out_.key(record.id))});
   if (!charged) return charged.error();
   record.charged = std::move(*charged);
   record.events = trial::events_of(record.charged);
@@ -259,7 +263,7 @@ Result<TrialEnd> TrialBook::put(const trial::TrialConfig& config, const mechanis
   return end_of(record, config);
 }
 
-Result<TrialEnd> TrialBook::record(const trial::TrialConfig& config, const Update& update) {
+Result<TrialEnd> TrialBook::record(const trial::TrialConfig& config, const Update& update, Heard heard) {
   const std::string path = out_.journal(config.id());
   const auto journal = mechanism::read_journal(path);
   if (journal && journal->trial != config.id()) {
@@ -273,7 +277,7 @@ Result<TrialEnd> TrialBook::record(const trial::TrialConfig& config, const Updat
   record.failure_message =
       update.failed ? update.message : "The worker announced its end, but its journal has none.";
   record.seconds = update.seconds;
-  if (auto charged = charge(record, journal ? &*journal : nullptr); !charged) return charged.error();
+  if (auto charged = charge(record, journal ? &*journal : nullptr, heard); !charged) return charged.error();
   if (auto written = store_.put_trial(record, {}, {}); !written) return written.error();
   return end_of(record, config);
 }

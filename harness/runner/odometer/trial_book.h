@@ -26,6 +26,9 @@ struct TrialEnd {
   std::string message;  // of a failure
 };
 
+// Whether whoever tells of a worker's end saw its whole life without hearing of a step.
+enum class Heard { no_step, maybe_more };
+
 class TrialBook {
  public:
   TrialBook(results::Store& store, OutFolder out) : store_(store), out_(std::move(out)) {}
@@ -41,10 +44,12 @@ class TrialBook {
   // something, as it is charged here: a process of an earlier command that was just killed may
   // still finish a write until its worker is there.
   Result<std::int64_t> begin(const trial::TrialConfig& config);
-  // After its worker was told to stop, and has: what it booked, where it began.
-  Result<void> interrupt(const trial::TrialConfig& config);
+  // After its worker was told to stop, and has, or was lost with its coordinator: what it booked,
+  // where it began. A worker that left neither a line nor a key is charged nothing where no step
+  // was heard of, else what its run was to release.
+  Result<void> interrupt(const trial::TrialConfig& config, Heard heard);
   // The end that the executor announced.
-  Result<TrialEnd> record(const trial::TrialConfig& config, const Update& update);
+  Result<TrialEnd> record(const trial::TrialConfig& config, const Update& update, Heard heard);
 
   // Before the key file is deleted for good: where the journal of its run is lost, a new one is
   // made that charges it, and the store records the charge. False where the file must stay, since
@@ -60,9 +65,10 @@ class TrialBook {
   std::optional<mechanism::Journal> journal_of(const std::string& id) const;
   // Records what is known of a trial that has not ended; `begins`: a worker is to get it. Returns
   // attempts().
-  Result<std::int64_t> note(const trial::TrialConfig& config, bool begins);
+  Result<std::int64_t> note(const trial::TrialConfig& config, bool begins, Heard heard);
   Result<TrialEnd> put(const trial::TrialConfig& config, const mechanism::Journal& journal);
-  Result<void> charge(results::TrialRecord& record, const mechanism::Journal* journal) const;
+  Result<void> charge(results::TrialRecord& record, const mechanism::Journal* journal,
+                      Heard heard = Heard::maybe_more) const;
   // The key of an unseeded trial, and checkpoints.
   Result<void> delete_secrets_of(const trial::TrialConfig& config) const;
   Result<TrialEnd> end_of(const results::TrialRecord& record, const trial::TrialConfig& config) const;

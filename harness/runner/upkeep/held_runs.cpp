@@ -46,11 +46,8 @@ Result<std::optional<Held>> open_run(const Side& side, const std::string& id,
   const auto key = key_label(side.out.key(id));
   if (!key) return unreadable(side.out.keys(), "a key");
   if (!journal && !*key && !recorded) return std::optional<Held>{};
-  auto charged =
-      charge_of({.journal = journal ? &*journal : nullptr,
-                 .key = *key,
-                 .recorded = recorded ? &*recorded : nullptr,
-                 .released_nothing = has_released_nothing(side.out.journal(id), side.out.key(id))});
+  auto charged = charge_of(
+      {.journal = journal ? &*journal : nullptr, .key = *key, .recorded = recorded ? &*recorded : nullptr});
   if (!charged) return charged.error();
   const bool journal_says_all = journal && (!*key || journal->nonces.contains((**key).nonce));
   Held held{.record = recorded.value_or(TrialRecord{}),
