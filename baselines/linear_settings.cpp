@@ -252,7 +252,11 @@ std::optional<Failure> conflict(const Cell& cell) {
   const auto options = read_options<Options>(cell.options);
   const auto space = space_of(options);
   if (space.eta_min > space.eta_max || space.t_min > space.t_max || space.r_min() > options.r_max) {
-    return Failure{"empty-grid", "The search range of eta, T and r is empty: a minimum exceeds its maximum."};
+    return Failure{"empty-grid",
+                   fmt::format("The search range is empty: a minimum of eta_min = {}, t_min = {} and their "
+                               "product r is above its maximum of eta_max = {}, t_max = {} and r_max = {}.",
+                               short_number(space.eta_min), space.t_min, short_number(space.eta_max),
+                               space.t_max, short_number(options.r_max))};
   }
   if (auto wrong = conflict_of_sweeps(cell, options)) return wrong;
   if (options.batch == Batch::sampled && options.decompose != Split::fixed_t) {

@@ -382,4 +382,15 @@ Result<void> check_sgd(const SgdOptions& options) {
   return {};
 }
 
+Result<void> check_layout(const std::string& optimizer, const json::object& options, std::size_t tensors) {
+  const auto* const scale = options.if_contains("layer_scale");
+  if (scale == nullptr || !scale->is_array() || scale->get_array().empty()) return {};
+  const auto given = scale->get_array().size();
+  if (given == tensors) return {};
+  return error(
+      fmt::format("optimizer '{}': 'layer_scale' has {} factors, and the model trains {} tensors; give "
+                  "one factor for each, in their order.",
+                  optimizer, given, tensors));
+}
+
 }  // namespace hyfreedp::optimizers

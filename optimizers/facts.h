@@ -34,5 +34,8 @@ Result<void> check_sgd(const SgdOptions& options);
 // one.
 Result<const Facts*> find_optimizer(const std::string& name);
 Result<const Facts*> find_controller(const std::string& name);
+// An error where the optimizer's resolved options have a list with one value for each tensor
+// (layer_scale) and the model trains another number of `tensors`.
+Result<void> check_layout(const std::string& optimizer, const json::object& options, std::size_t tensors);
 
 }  // namespace hyfreedp::optimizers

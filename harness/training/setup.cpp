@@ -6,6 +6,7 @@
 
 #include "harness/kernels/kernels.h"
 #include "harness/mechanism/releases.h"
+#include "harness/mechanism/run_check.h"
 #include "harness/models/facts/microbatch.h"
 #include "harness/training/cuda_settings.h"
 #include "optimizers/facts.h"
@@ -18,31 +19,10 @@ using Checked = boost::system::result<T, SetupFailure>;
 
 SetupFailure invalid(const std::string& message) { return {"invalid-config", message}; }
 
-Checked<torch::ScalarType> find_dtype(const std::string& name) {
-  if (name == "float32") return torch::kFloat32;
-  if (name == "float64") return torch::kFloat64;
-  return invalid("dtype '" + name + "' is not known; use float32 or float64.");
-}
-
 Checked<datasets::Sizes> public_sizes(const trial::TrialConfig& config) {
   const auto facts = datasets::find_dataset(config.dataset.name);
   if (!facts) return invalid(facts.error().message);
   return datasets::sizes(**facts, config.dataset.options);
-}
-
-// Raw values of private samples are releases that nothing prices.
-Checked<void> check_raw_values(const trial::TrialConfig& config) {
-  const auto& evaluation = config.evaluation;
-  std::string what;
-  if (evaluation.recorded.gradient_norms) what = "gradient_norms would journal raw norms";
-  if (evaluation.recorded.noise_residual) what = "noise_residual would journal what the noise hides";
-  if (evaluation.recorded.raw_losses) what = "raw_losses would journal losses without noise";
-  if (evaluation.recorded.training_split)
-    what = "training_split would journal loss and accuracy without noise";
-  if (what.empty() || datasets::training_split_is_public(config.dataset.name, config.dataset.options))
-    return {};
-  return invalid(what + " of the private examples of '" + config.dataset.name +
-                 "'; it is for datasets whose training split is public.");
 }
 
 // N prices the run and q draws from N rows, so the data must be what was declared.
@@ -53,13 +33,6 @@ Checked<void> check_data(const trial::TrialConfig& config, const datasets::Sizes
     return invalid("the privacy plan's population is " + std::to_string(config.privacy.population) +
                    " but '" + config.dataset.name + "' has " + std::to_string(train.features.size(0)) +
                    " training examples.");
-  }
-  const auto releases = mechanism::releases(config.privacy);
-  for (const auto& asked : mechanism::asked_releases()) {
-    const auto lacking = asked.lacking(sizes);
-    if (lacking.empty() || mechanism::find(releases, asked.purpose) == nullptr) continue;
-    return invalid("the release '" + asked.purpose + "' needs " + lacking + ", and '" + config.dataset.name +
-                   "' has none.");
   }
   // A released score is divided by the size of its split, which must be the public one.
   if (sizes.private_validation != dataset.private_validation.features.size(0)) {
@@ -93,62 +66,6 @@ Checked<void> check_ood_test(const trial::TrialConfig& config, const datasets::S
     if (auto labels = check_labels(id, sizes, {&split}); !labels) return invalid(labels.error().message);
   }
   return {};
-}
-
-Checked<void> check_controller(const trial::TrialConfig& config, bool owns_step_size) {
-  const auto facts = optimizers::find_controller(config.controller.name);
-  if (!facts) return invalid(facts.error().message);
-  if ((**facts).non_private_only && config.privacy.is_private) {
-    return invalid("controller '" + config.controller.name +
-                   "' assumes exact losses and cannot run under a private plan.");
-  }
-  if (owns_step_size && (**facts).probes) {
-    return invalid("optimizer '" + config.optimizer.name + "' owns its step size, so controller '" +
-                   config.controller.name + "' has nothing to control; use constant.");
-  }
-  if ((**facts).probes != config.privacy.probe.has_value()) {
-    return invalid(
-        "controller '" + config.controller.name + ((**facts).probes ? "' needs" : "' asks for no") +
-        std::string(" loss probes but the privacy plan has ") + (config.privacy.probe ? "them." : "none."));
-  }
-  return {};
-}
-
-Checked<void> check_average(const trial::TrialConfig& config) {
-  if (config.training.average == trial::Average::none) return {};
-  const auto end = read_options<optimizers::EndOptions>(config.optimizer.options);
-  if (end.free_step) {
-    return invalid(
-        "the free step moves the weights after the last step, and the run is evaluated at their "
-        "average; keep one of the two.");
-  }
-  if (!end.average) return {};
-  return invalid("optimizer '" + config.optimizer.name +
-                 "' evaluates at an average of its own; keep one of the two.");
-}
-
-Checked<std::optional<Augmentation>> make_augmentation(const trial::TrialConfig& config,
-                                                       const datasets::Sizes& sizes) {
-  const auto& options = config.training.augmentation;
-  if (options.copies == 0) return std::optional<Augmentation>();
-  const auto [channels, height, width] = sizes.image;
-  if (channels == 0) {
-    return invalid("'" + config.dataset.name +
-                   "' has no images under these options, and augmentations are of images; take out "
-                   "'augmentations', or use a dataset of pixels.");
-  }
-  if (options.shift >= std::min(height, width)) {
-    return invalid("'augmentation_shift' moves an image of " + std::to_string(height) + " x " +
-                   std::to_string(width) + " pixels out of sight; it must be smaller than a side.");
-  }
-  return std::optional<Augmentation>(std::in_place, options, sizes.image);
-}
-
-Checked<void> check_precision(const trial::TrialConfig& config) {
-  const bool narrow = config.training.precision == trial::Precision::bf16 ||
-                      config.training.probe_precision == trial::Precision::bf16;
-  if (!narrow || config.dtype == "float32") return {};
-  return invalid("precision bf16 is for dtype float32, not " + config.dtype + ".");
 }
 
 // Probes are booked by the plan and asked for by the controller: the two must name the same steps
@@ -194,35 +111,36 @@ Checked<torch::Device> find_device(const std::string& name) {
 
 Checked<Setup> set_up(const trial::TrialConfig& config, const datasets::Dataset& dataset,
                       const std::vector<datasets::SplitData>& ood_test) {
-  if (auto plan = config.privacy.check(); !plan) return invalid(plan.error().message);
-  if (auto norms = check_raw_values(config); !norms) return norms.error();
-  const auto device = find_device(config.device);
-  if (!device) return device.error();
-  const auto dtype = find_dtype(config.dtype);
-  if (!dtype) return dtype.error();
   const auto sizes = public_sizes(config);
   if (!sizes) return sizes.error();
+  if (auto fits = mechanism::check_run(config, *sizes); !fits) return invalid(fits.error().message);
+  const auto dtype = config.dtype == "float64" ? torch::kFloat64 : torch::kFloat32;
+  const auto device = find_device(config.device);
+  if (!device) return device.error();
   if (auto data = check_data(config, *sizes, dataset); !data) return data.error();
   if (auto shifted = check_ood_test(config, *sizes, ood_test); !shifted) return shifted.error();
 
   auto optimizer = optimizers::make_optimizer(config.optimizer.name, config.optimizer.options);
   if (!optimizer) return invalid(optimizer.error().message);
-  if (auto average = check_average(config); !average) return average.error();
-  if (auto precision = check_precision(config); !precision) return precision.error();
-  if (auto fits = check_controller(config, (**optimizer).owns_step_size()); !fits) return fits.error();
   auto controller = optimizers::make_controller(config.controller.name, config.controller.options);
   if (!controller) return invalid(controller.error().message);
 
   const auto microbatch = models::microbatch_of(config.model.name, config.training.microbatch);
   if (!microbatch) return invalid(microbatch.error().message);
-  const auto options = torch::TensorOptions().dtype(*dtype).device(*device);
+  const auto options = torch::TensorOptions().dtype(dtype).device(*device);
   const auto key = random::key_from_seed("initialisation/" + std::to_string(config.seed));
   auto network =
       models::make_model(config.model.name, config.model.options, models::model_input(*sizes), key, options);
   if (!network) return invalid(network.error().message);
   if (config.training.precision == trial::Precision::bf16) network->set_compute_type(torch::kBFloat16);
-  auto augmentation = make_augmentation(config, *sizes);
-  if (!augmentation) return augmentation.error();
+  if (auto fits =
+          optimizers::check_layout(config.optimizer.name, config.optimizer.options, network->layout().size());
+      !fits) {
+    return invalid(fits.error().message);
+  }
+  const auto& moved = config.training.augmentation;
+  auto augmentation =
+      moved.copies > 0 ? std::optional<Augmentation>(std::in_place, moved, sizes->image) : std::nullopt;
   const auto& labels = rule_of(sizes->labels);
   std::vector<BatchReader> shifted;
   shifted.reserve(ood_test.size());
@@ -233,9 +151,9 @@ Checked<Setup> set_up(const trial::TrialConfig& config, const datasets::Dataset&
                .network = std::move(*network),
                .optimizer = std::move(*optimizer),
                .controller = std::move(*controller),
-               .clipping = clipping_rule(config.privacy, *dtype),
-               .sum_type = sum_type(config.privacy, *dtype),
-               .augmentation = *augmentation,
+               .clipping = clipping_rule(config.privacy, dtype),
+               .sum_type = sum_type(config.privacy, dtype),
+               .augmentation = augmentation,
                .labels = labels,
                .train = BatchReader(aligned(labels, dataset.private_train), options, *microbatch),
                .validation = BatchReader(aligned(labels, dataset.private_validation), options, *microbatch),

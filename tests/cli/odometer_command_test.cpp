@@ -312,8 +312,11 @@ TEST_F(OdometerCommand, TheLedgerOfATable) {
   for (const char* part : {"training", "tuning", "total", "Row A", "end-to-end DP"})
     EXPECT_THAT(said(), HasSubstr(part));
   EXPECT_FALSE(std::filesystem::exists(out() + "/small/table.md"));
-  for (const std::vector<std::string>& more :
-       {std::vector<std::string>{"--format", "csv"}, {"--format", "markdown"}, {"--width", "60"}}) {
+  for (const std::vector<std::string>& more : {std::vector<std::string>{"--format", "csv"},
+                                               {"--format", "markdown"},
+                                               {"--width", "60"},
+                                               {"--ranks"},
+                                               {"--paper"}}) {
     std::vector<std::string> all = {"table", "small", "--ledger"};
     all.insert(all.end(), more.begin(), more.end());
     EXPECT_EQ(run(all), 2);

@@ -143,6 +143,8 @@ TEST_F(ResultsCommands, TablePrintsAndWritesFiles) {
   EXPECT_NE(said().find("82.0 ± 2.0"), std::string::npos);
   EXPECT_NE(file("table.md").find("82.0 ± 2.0"), std::string::npos);
   EXPECT_NE(file("table.csv").find("paper accounting"), std::string::npos);
+  EXPECT_EQ(run("table", {"small", "--out", out_, "--format", "csv", "--width", "120"}), 2);
+  EXPECT_EQ(run("table", {"small", "--out", out_, "--width", "-3"}), 2);
   ASSERT_EQ(run("table", {"small", "--out", out_, "--format", "csv"}), 0);
   EXPECT_EQ(said(), file("table.csv"));
   for (const auto& [format, name] :

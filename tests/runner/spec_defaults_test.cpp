@@ -120,8 +120,9 @@ TEST_F(DefaultsOfASpec, WhatTheSpecSaysAlreadyIsAWarning) {
     EXPECT_THAT(spec->warnings, ElementsAre(HasSubstr("the spec is the same without it"))) << setting;
   }
   EXPECT_THAT(set(kFlat, {"train.steps=101", "title=T"})->warnings, IsEmpty());
-  // Of several settings of one key the last counts, and the others may be a script's own.
-  EXPECT_THAT(set(kFlat, {"train.steps=5", "train.steps=101"})->warnings, IsEmpty());
+  // Of several settings of one key the last counts; the others may be a script's own.
+  EXPECT_THAT(set(kFlat, {"train.steps=5", "train.steps=101"})->warnings,
+              ElementsAre("--set train.steps=5 has no effect: --set train.steps=101 comes after it."));
 }
 
 TEST_F(DefaultsOfASpec, DefaultsThatNoPanelTakesAreRefused) {

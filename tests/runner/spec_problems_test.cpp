@@ -412,6 +412,24 @@ TEST_F(SpecProblems, ALargeDeltaIsWarnedOf) {
   }
 }
 
+// A key that says something of cells of which the spec has none.
+TEST_F(SpecProblems, WhatNoCellReadsIsWarnedOf) {
+  const auto with = [&](const std::string& epsilon, const std::string& more) {
+    const auto spec =
+        load(replaced(replaced(kLeast, "epsilon: 3", "epsilon: " + epsilon), "steps: ", more + "steps: "));
+    EXPECT_TRUE(spec) << spec.error().message;
+    return spec ? spec->warnings : std::vector<std::string>();
+  };
+  EXPECT_THAT(with("[3, inf]", "control: clip-only, clipping: abadi, clipping_constant: 1, "), IsEmpty());
+  EXPECT_THAT(
+      with("3", "control: clip-only, "),
+      ElementsAre(HasSubstr("control has no effect: it is of cells of epsilon inf, and there is none.")));
+  EXPECT_THAT(with("inf", "clipping: abadi, clipping_constant: 1, "),
+              ElementsAre(HasSubstr("clipping has no effect: it is of private cells, and every cell is of"),
+                          HasSubstr("clipping_constant has no effect")));
+  EXPECT_THAT(with("inf", "control: clip-only, clipping: abadi, clipping_constant: 1, "), IsEmpty());
+}
+
 // The weights need not be here to know what they were trained on.
 TEST_F(SpecProblems, WeightsThatDoNotFitTheirImagesAreWarnedOf) {
   const auto with = [&](const std::string& dataset, const std::string& weights) {

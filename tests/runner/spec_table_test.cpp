@@ -59,6 +59,12 @@ TEST_F(SpecTable, MaySayHowItLooks) {
 }
 
 // A group stands in place of its rows where they are folded, and nowhere else.
+TEST_F(SpecTable, HasNoMetricThatItsRunsDoNotRecord) {
+  EXPECT_THAT(refusal(yaml("table: {metric: auc}")),
+              HasSubstr("table.metric is of what `evaluate: {by_class: true}` records, which panel 'p'"));
+  EXPECT_EQ(refusal(yaml("table: {metric: auc}", ", evaluate: {every: 0, by_class: true}")), "");
+}
+
 TEST_F(SpecTable, NamesRowsThatItShows) {
   const auto grouped = [](const std::string& table) {
     return fmt::format(

@@ -13,6 +13,7 @@
 #include "harness/cli/common/run_needs.h"
 #include "harness/cli/run/probe_forecast.h"
 #include "harness/mechanism/releases.h"
+#include "harness/runner/execute/first_runs.h"
 #include "harness/runner/execute/run_memory.h"
 #include "harness/runner/progress/run_price.h"
 #include "harness/trial/config_text.h"
@@ -72,21 +73,6 @@ struct Group {
 
 // How many runs a private selection makes is confidential, also where it is known beforehand.
 bool hides_count(const Group& group) { return group.first->baseline->confidential_runs; }
-
-// What it wants first. Of a private selection one run, whatever the number that is drawn: 0 would
-// show.
-Result<std::vector<trial::TrialConfig>> first_runs(const runner::PlannedStudy& study) {
-  if (!study.baseline->confidential_runs) return study.baseline->next(study.cell, {});
-  constexpr int kDraws = 100;
-  auto cell = study.cell;
-  for (int i = 0; i < kDraws; ++i) {
-    cell.draw_secret = fmt::format("dry run {}", i);
-    auto wanted = study.baseline->next(cell, {});
-    if (!wanted) return wanted;
-    if (!wanted->empty()) return std::vector<trial::TrialConfig>{wanted->front()};
-  }
-  return std::vector<trial::TrialConfig>{};
-}
 
 // "auto-s", "abadi per-layer (size)".
 std::string clipping_text(const spec::Train& train) {
@@ -301,7 +287,7 @@ Result<void> dry_run(const runner::Spec& spec, const std::vector<runner::Planned
       const bool is_sure =
           row == nullptr || !spec::has_sequential_seeds(panel, *row) || cell.seed < panel.sequential->from;
       if (is_sure) ++group.sure_seeds;
-      const auto wanted = first_runs(study);
+      const auto wanted = runner::first_runs(study);
       if (!wanted) {
         group.problem = wanted.error().message;
         continue;

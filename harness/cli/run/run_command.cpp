@@ -24,6 +24,7 @@
 #include "harness/cli/run/run_request.h"
 #include "harness/runner/execute/budget.h"
 #include "harness/runner/execute/coordinator.h"
+#include "harness/runner/execute/first_runs.h"
 #include "harness/runner/execute/mixed_builds.h"
 #include "harness/runner/execute/only.h"
 #include "harness/runner/execute/other_code.h"
@@ -125,6 +126,13 @@ Result<void> check_room(const AskedPart& part, const RunRequest& request, std::o
   auto studies = runner::plan(part.needs, runner::StudyIds::left_empty);
   if (!studies) return studies.error();
   return check_room(part.needs, runner::covered(std::move(*studies), part.only), request, err);
+}
+
+Result<void> check_begins(const runner::Spec& spec, const AskedPart& part) {
+  auto studies = runner::plan(part.needs, runner::StudyIds::left_empty);
+  if (!studies) return studies.error();
+  const auto begin = runner::check_first_runs(runner::covered(std::move(*studies), part.only));
+  return begin ? begin : Result<void>(in_context(spec.path, begin.error()));
 }
 
 Result<void> check_name(const runner::Spec& spec) {
@@ -475,10 +483,11 @@ Result<int> run_spec(const RunRequest& request, std::ostream& out, std::ostream&
   }
   const auto part = part_of(*spec, request.only);
   if (!part) return part.error();
+  if (auto begins = check_begins(*spec, *part); !begins) return begins.error();
   const auto& [only, needs] = *part;
   if (request.dry_run) {
-    const DryRunRates rates{request.gpu_tflops, measured_in(request.out), request.out, request.workers,
-                            memory_for(request)};
+    const DryRunRates rates{request.gpu_tflops.value_or(runner::kAssumedTflops), measured_in(request.out),
+                            request.out, request.workers, memory_for(request)};
     auto planned = runner::plan(needs);
     if (!planned) return planned.error();
     const auto studies = runner::covered(std::move(*planned), only);

@@ -97,6 +97,7 @@ Checked RunRequest::check() const {
   }
   if (spec.empty()) return unusable("name a spec, for example experiments/quick.yaml");
   if (data && !dry_run) return unusable("--data is for --dry-run");
+  if (gpu_tflops && !dry_run) return unusable("--gpu-tflops is for --dry-run");
   if (confidential && !keep_weights) return unusable("--confidential is for --keep-weights");
   return {};
 }

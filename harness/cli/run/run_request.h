@@ -24,7 +24,7 @@ struct RunRequest {
   std::string device;
   bool dry_run = false;
   bool data = false;  // with dry_run: reads the data too
-  double gpu_tflops = runner::kAssumedTflops;
+  std::optional<double> gpu_tflops;
   bool fetch = false;
   bool fresh = false;
   bool replace = false;

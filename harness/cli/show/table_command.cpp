@@ -21,7 +21,7 @@ struct TableRequest : SpecRequest {
   std::string format = "terminal";
   std::string output;
   bool ledger = false;
-  std::size_t width = 0;
+  int width = 0;
   // What a command line may say over the spec's own `table`.
   bool paper = false, ranks = false, mdd = false;
   std::string interval;
@@ -91,11 +91,21 @@ Outcome value_table(const TableRequest& request, TableFormat format, const resul
 Outcome table(const TableRequest& request, std::ostream& out, std::ostream& err) {
   const auto format = table_format_from(request.format);
   if (!format) return format.error();
-  if (request.ledger && (*format != TableFormat::terminal || request.width != 0 || !request.output.empty())) {
+  const bool is_terminal = *format == TableFormat::terminal;
+  if (request.ledger && (!is_terminal || request.width != 0 || !request.output.empty())) {
     return error("--ledger is text of one width; --format, --output and --width do not go with it.");
   }
+  if (request.ledger && request.has_overrides()) {
+    return error(
+        "--ledger prints costs and no table; --paper, --interval, --ranks, --mdd and --last-checkpoints do "
+        "not go with it.");
+  }
+  if (request.width < 0) return error("--width must be 0 or more columns.");
+  if (request.width > 0 && !is_terminal) {
+    return error(fmt::format("--width is of the terminal table; --format {} has none.", request.format));
+  }
   auto style = request.output.empty() ? results::style_of_standard_output() : results::TerminalStyle{};
-  if (request.width > 0) style.width = request.width;
+  if (request.width > 0) style.width = static_cast<std::size_t>(request.width);
   if (request.file && !runner::is_runnable(*request.file)) {
     if (request.ledger) return error(no_rows_text(request.spec));
     return value_table(request, *format, style, out);

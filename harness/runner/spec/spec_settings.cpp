@@ -85,8 +85,13 @@ void check_settings(const SpecSources& sources, const Entry& document, const std
       const auto other = key_of_setting(later);
       return key == other || key.starts_with(other + ".");
     };
-    if (std::any_of(settings.begin() + static_cast<std::ptrdiff_t>(i) + 1, settings.end(), is_set_again))
+    const auto again =
+        std::find_if(settings.begin() + static_cast<std::ptrdiff_t>(i) + 1, settings.end(), is_set_again);
+    if (again != settings.end()) {
+      problems.warn(
+          error(fmt::format("--set {} has no effect: --set {} comes after it.", settings[i], *again)));
       continue;
+    }
     auto without = sources;
     without.settings.erase(without.settings.begin() + static_cast<std::ptrdiff_t>(i));
     if (content_of(without) != content) continue;

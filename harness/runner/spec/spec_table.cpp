@@ -34,6 +34,20 @@ std::vector<std::string> shown_rows(const spec::Table& options, const std::vecto
   return names;
 }
 
+// Some metrics are of what a run records only where it is asked to.
+void check_metric(const Entry& table, const spec::Table& options, const std::vector<spec::Panel>& panels,
+                  Problems& problems) {
+  const auto metric = options.metric.value_or(spec::Metric::accuracy);
+  if (metric != spec::Metric::macro_accuracy && metric != spec::Metric::auc) return;
+  const auto lacks = [](const spec::Panel& panel) { return !panel.evaluate.recorded.by_class; };
+  const auto panel = std::ranges::find_if(panels, lacks);
+  if (panel == panels.end()) return;
+  problems.add(table.find("metric")->wrong(
+      fmt::format("is of what `evaluate: {{by_class: true}}` records, which panel '{}' does not ask for",
+                  panel->id),
+      ""));
+}
+
 // A list of words, each once; one alone need not be in brackets.
 template <class E>
 std::optional<std::vector<E>> read_words(const Entry& entry, Problems& problems) {
@@ -101,6 +115,7 @@ std::optional<spec::Table> read_table_options(const Entry& table, Problems& prob
 void check_table_rows(const Entry& table, const spec::Table& options, const std::vector<spec::Panel>& panels,
                       Problems& problems) {
   const auto names = shown_rows(options, panels);
+  check_metric(table, options, panels, problems);
   check_table_name(table, "relative_to", options.relative_to.value_or(""), names, problems);
   if (options.labels) {
     std::vector<std::string> known;

@@ -1,0 +1,119 @@
+#include "harness/mechanism/run_check.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "harness/mechanism/releases.h"
+#include "optimizers/facts.h"
+
+namespace hyfreedp::mechanism {
+namespace {
+
+using trial::TrialConfig;
+
+// Raw values of private samples are releases that nothing prices.
+Result<void> check_raw_values(const TrialConfig& config) {
+  const auto& recorded = config.evaluation.recorded;
+  std::string what;
+  if (recorded.gradient_norms) what = "gradient_norms would journal raw norms";
+  if (recorded.noise_residual) what = "noise_residual would journal what the noise hides";
+  if (recorded.raw_losses) what = "raw_losses would journal losses without noise";
+  if (recorded.training_split) what = "training_split would journal loss and accuracy without noise";
+  if (what.empty() || datasets::training_split_is_public(config.dataset.name, config.dataset.options))
+    return {};
+  return error(
+      fmt::format("{} of the private examples of '{}'; it is for datasets whose training split is public.",
+                  what, config.dataset.name));
+}
+
+Result<void> check_releases(const TrialConfig& config, const datasets::Sizes& sizes) {
+  const auto planned = releases(config.privacy);
+  for (const auto& asked : asked_releases()) {
+    const auto lacking = asked.lacking(sizes);
+    if (lacking.empty() || find(planned, asked.purpose) == nullptr) continue;
+    return error(fmt::format("the release '{}' needs {}, and '{}' has none.", asked.purpose, lacking,
+                             config.dataset.name));
+  }
+  return {};
+}
+
+Result<void> check_controller(const TrialConfig& config) {
+  const auto controller = optimizers::find_controller(config.controller.name);
+  if (!controller) return controller.error();
+  const auto optimizer = optimizers::find_optimizer(config.optimizer.name);
+  if (!optimizer) return optimizer.error();
+  const auto& facts = **controller;
+  if (facts.non_private_only && config.privacy.is_private) {
+    return error(
+        fmt::format("controller '{}' assumes exact losses and cannot run under a private plan.", facts.name));
+  }
+  if ((**optimizer).owns_step_size && facts.probes) {
+    return error(
+        fmt::format("optimizer '{}' owns its step size, so controller '{}' has nothing to control; use an "
+                    "optimizer that takes a learning rate.",
+                    config.optimizer.name, facts.name));
+  }
+  if (facts.probes != config.privacy.probe.has_value()) {
+    return error(fmt::format("controller '{}' {} loss probes but the privacy plan has {}.", facts.name,
+                             facts.probes ? "needs" : "asks for no", config.privacy.probe ? "them" : "none"));
+  }
+  return {};
+}
+
+Result<void> check_average(const TrialConfig& config) {
+  if (config.training.average == trial::Average::none) return {};
+  const auto end = read_options<optimizers::EndOptions>(config.optimizer.options);
+  if (end.free_step) {
+    return error(
+        "the free step moves the weights after the last step, and train.average evaluates the run at "
+        "their average; keep one of the two.");
+  }
+  if (!end.average) return {};
+  return error(
+      fmt::format("optimizer '{}' evaluates at an average of its own, and train.average asks for another; "
+                  "keep one of the two.",
+                  config.optimizer.name));
+}
+
+Result<void> check_augmentation(const TrialConfig& config, const datasets::Sizes& sizes) {
+  const auto& options = config.training.augmentation;
+  if (options.copies == 0) return {};
+  const auto [channels, height, width] = sizes.image;
+  if (channels == 0) {
+    return error(
+        fmt::format("'{}' has no images under these options, and augmentations are of images; take out "
+                    "'augmentations', or use a dataset of pixels.",
+                    config.dataset.name));
+  }
+  if (options.shift >= std::min(height, width)) {
+    return error(
+        fmt::format("'augmentation_shift' moves an image of {} x {} pixels out of sight; it must be "
+                    "smaller than a side.",
+                    height, width));
+  }
+  return {};
+}
+
+Result<void> check_precision(const TrialConfig& config) {
+  if (config.dtype != "float32" && config.dtype != "float64") {
+    return error(fmt::format("dtype '{}' is not known; use float32 or float64.", config.dtype));
+  }
+  const bool narrow = config.training.precision == trial::Precision::bf16 ||
+                      config.training.probe_precision == trial::Precision::bf16;
+  if (!narrow || config.dtype == "float32") return {};
+  return error(fmt::format("precision bf16 is for dtype float32, not {}.", config.dtype));
+}
+
+}  // namespace
+
+Result<void> check_run(const TrialConfig& config, const datasets::Sizes& sizes) {
+  if (auto plan = config.privacy.check(); !plan) return plan;
+  if (auto raw = check_raw_values(config); !raw) return raw;
+  if (auto releases = check_releases(config, sizes); !releases) return releases;
+  if (auto controller = check_controller(config); !controller) return controller;
+  if (auto average = check_average(config); !average) return average;
+  if (auto augmentation = check_augmentation(config, sizes); !augmentation) return augmentation;
+  return check_precision(config);
+}
+
+}  // namespace hyfreedp::mechanism

@@ -1,0 +1,17 @@
+// Whether what a run's config asks for fits together and fits data of its public sizes. A spec is
+// asked when it is planned and a worker before it begins, so that nothing is refused only after an
+// hour of other runs.
+#pragma once
+
+#include "datasets/facts.h"
+#include "harness/base/result.h"
+#include "harness/trial/trial_config.h"
+
+namespace hyfreedp::mechanism {
+
+// `sizes`: of the config's dataset. Errors name what does not fit and what would: the privacy plan,
+// raw values of private records, releases that need what the data have not, optimizer beside
+// controller, average, augmentations, precision.
+Result<void> check_run(const trial::TrialConfig& config, const datasets::Sizes& sizes);
+
+}  // namespace hyfreedp::mechanism

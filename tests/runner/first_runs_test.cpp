@@ -1,0 +1,70 @@
+// Rows that could not begin are named before anything trains.
+#include "harness/runner/execute/first_runs.h"
+
+#include "tests/runner/spec_file.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class FirstRuns : public WrittenSpec {
+ protected:
+  std::string wrong_with(const std::string& train, const std::string& rows,
+                         const std::string& dataset = "{name: synthetic-images, train: 1000, classes: 3}") {
+    const auto spec = load(fmt::format(
+        "name: first\ntitle: t\ndataset: {}\nmodel: {{name: linear}}\nseeds: [0, 1]\nepsilon: [1, 3, inf]\n"
+        "train: {{sample_rate: 0.1, steps: 6, {}}}\nrows:\n{}",
+        dataset, train, rows));
+    if (!spec) return "spec: " + spec.error().message;
+    const auto begin = check_first_runs(plan(*spec).value());
+    return begin ? "" : begin.error().message;
+  }
+};
+
+constexpr const char* kFixed = "  - {id: fixed, method: fixed-rate, options: {lr: 0.1}}\n";
+constexpr const char* kOwn = "  - {id: own, method: dog}\n";
+constexpr const char* kHyFree = "  - {id: fitted, method: hyfreedp}\n";
+
+TEST_F(FirstRuns, ThatFitAreFine) {
+  EXPECT_EQ(wrong_with("optimizer: adamw, augmentations: 2, augmentation_shift: 3", kFixed), "");
+  EXPECT_EQ(wrong_with("optimizer: adamw", kHyFree), "");
+  EXPECT_EQ(wrong_with("optimizer: {name: d-adapt-adam, layer_scale: [1, 2]}", kFixed), "");
+}
+
+TEST_F(FirstRuns, EachRowThatCannotBeginIsNamedOnce) {
+  const auto both = wrong_with("optimizer: dog", std::string(kHyFree) + kOwn);
+  EXPECT_THAT(both, AllOf(HasSubstr("main, fitted: optimizer 'dog' owns its step size"),
+                          Not(HasSubstr("own:")), Not(HasSubstr("\n"))));
+  EXPECT_THAT(wrong_with("optimizer: dog, average: swa", std::string(kHyFree) + kOwn),
+              AllOf(HasSubstr("main, fitted: "), HasSubstr("\nmain, own: optimizer 'dog' evaluates at an "
+                                                           "average of its own, and train.average asks")));
+}
+
+TEST_F(FirstRuns, AugmentationsAreOfImagesAndStayInThem) {
+  EXPECT_THAT(wrong_with("optimizer: adamw, augmentations: 2, augmentation_shift: 16", kFixed),
+              HasSubstr("moves an image of 16 x 16 pixels out of sight"));
+  EXPECT_THAT(wrong_with("optimizer: adamw, augmentations: 2", kFixed, "{name: synthetic, train: 1000}"),
+              HasSubstr("'synthetic' has no images under these options"));
+}
+
+TEST_F(FirstRuns, ASearchOfNothingIsNamed) {
+  const auto of = [](const char* method, const char* options) {
+    return fmt::format("  - {{id: one, method: {}, options: {{{}}}}}\n", method, options);
+  };
+  EXPECT_THAT(wrong_with("optimizer: adamw", of("linear-scaling", "t_min: 100, t_max: 20")),
+              HasSubstr("main, one: The search range is empty: a minimum of eta_min = 0.01, t_min = 100"));
+  EXPECT_THAT(wrong_with("optimizer: adamw", of("random-search", "rate_min: 1, rate_max: 0.1")),
+              HasSubstr("rate_min is 1 and rate_max is 0.1; exchange them."));
+  EXPECT_THAT(wrong_with("optimizer: adamw", of("nondp-gs", "grid: []")), HasSubstr("The grid is empty"));
+}
+
+TEST_F(FirstRuns, AFactorForEachTensorIsCounted) {
+  EXPECT_THAT(wrong_with("optimizer: {name: d-adapt-adam, layer_scale: [1, 2, 3]}", kFixed),
+              HasSubstr("'layer_scale' has 3 factors, and the model trains 2 tensors"));
+}
+
+}  // namespace
+}  // namespace hyfreedp::runner
