@@ -157,7 +157,7 @@ void run_probing_controller(Baseline& baseline, const std::string& controller_na
   baseline.options.insert(baseline.options.end(), facts.options.begin(), facts.options.end());
   baseline.check = [check = facts.check,
                     ratio = defaults.probe_ratio](const json::object& options) -> Result<void> {
-    if (const auto own = check_own_batch(read_options<ProbingOptions>(options), ratio); !own) return own;
+    if (auto own = check_own_batch(read_options<ProbingOptions>(options), ratio); !own) return own;
     return check(options);
   };
   baseline.needs_epsilon = "divides epsilon between gradients and losses";

@@ -67,7 +67,7 @@ Result<void> carry_out_under_lock(const OutFolder& out, const StudyRequest& requ
   if (!store) return store.error();
   if (auto noted = note_interrupted(**store, out); !noted) return noted;
   for (const auto& left : take_requests(out)) {
-    const auto done = carry_out(**store, out, left.request);
+    auto done = carry_out(**store, out, left.request);
     remove_request(left);
     if (!done) return done;
   }

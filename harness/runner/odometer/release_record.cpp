@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <optional>
-#include <ranges>
 #include <string_view>
 #include <utility>
 
@@ -448,8 +447,8 @@ namespace {
 
 // The newest of that id that has an answer; null where there is none.
 const RecordedStudy* recorded_study(const std::vector<ReleaseRecord>& records, const std::string& id) {
-  for (const auto& record : records | std::views::reverse) {
-    for (const auto& recorded : record.studies) {
+  for (auto record = records.rbegin(); record != records.rend(); ++record) {
+    for (const auto& recorded : record->studies) {
       if (recorded.study.id == id && results::is_answered(recorded.study)) return &recorded;
     }
   }

@@ -16,7 +16,7 @@ std::vector<std::string> paths_in(const std::string& key, const Entry& value) {
   if (!value.is_map() || value.keys().empty()) return {key};
   std::vector<std::string> paths;
   for (const auto& inner : value.keys()) {
-    const auto below = paths_in(key + "." + inner, *value.find(inner));
+    const auto below = paths_in(fmt::format("{}.{}", key, inner), *value.find(inner));
     paths.insert(paths.end(), below.begin(), below.end());
   }
   return paths;
