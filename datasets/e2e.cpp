@@ -9,9 +9,12 @@
 namespace hyfreedp::datasets {
 namespace {
 
+constexpr const char* kEndOfText = "<|endoftext|>";
+
 SplitData tokenised(BytePairs& pairs, std::span<const E2eRecord> records, std::int64_t length) {
   const auto rows = static_cast<std::int64_t>(records.size());
-  SplitData data{.features = at::full({rows, length}, pairs.end_of_text(), at::kLong),
+  const auto end_of_text = pairs.mark(kEndOfText).value();
+  SplitData data{.features = at::full({rows, length}, end_of_text, at::kLong),
                  .labels = at::full({rows, length}, kNotScored, at::kLong)};
   auto* ids = data.features.mutable_data_ptr<std::int64_t>();
   auto* labels = data.labels.mutable_data_ptr<std::int64_t>();
@@ -21,7 +24,7 @@ SplitData tokenised(BytePairs& pairs, std::span<const E2eRecord> records, std::i
     const auto prompt = tokens.size();
     const auto answer = pairs.encode(" " + record.ref);
     tokens.insert(tokens.end(), answer.begin(), answer.end());
-    tokens.push_back(pairs.end_of_text());
+    tokens.push_back(end_of_text);
     for (std::size_t i = 0; i < std::min(tokens.size(), width); ++i) {
       ids[i] = tokens[i];
       if (i >= prompt) labels[i] = tokens[i];
@@ -47,7 +50,7 @@ Result<Dataset> E2e::load(const Facts& facts, const json::object& options) {
   const auto folder = locate(facts);
   if (!folder) return folder.error();
   if (auto verified = verify_files(facts, *folder); !verified) return verified.error();
-  auto pairs = BytePairs::load(*folder + "/gpt2/encoder.json", *folder + "/gpt2/vocab.bpe");
+  auto pairs = BytePairs::load(*folder + "/gpt2/encoder.json", *folder + "/gpt2/vocab.bpe", {kEndOfText});
   if (!pairs) return pairs.error();
   const auto development = read_e2e(*folder + "/e2e/devset.csv");
   if (!development) return development.error();

@@ -5,7 +5,7 @@
 
 #include "datasets/cache.h"
 #include "datasets/dataset.h"
-#include "datasets/text/word_pieces.h"
+#include "datasets/text/tokenizer.h"
 #include "harness/models/facts/weights_source.h"
 
 namespace hyfreedp::datasets {
@@ -30,12 +30,12 @@ void fill(const SplitRows& split, std::size_t columns, bool to_norm, const Table
   }
 }
 
-void fill_texts(const SplitRows& split, std::size_t length, WordPieces& pieces, const TableSpace& space) {
+void fill_texts(const SplitRows& split, std::size_t length, Tokenizer& tokenizer, const TableSpace& space) {
   std::vector<std::int64_t> ids(length);
   for (std::size_t i = 0; i < split.rows.size(); ++i) {
     const auto row = static_cast<std::size_t>(split.rows[i]);
     const auto second = split.from->seconds.empty() ? std::string_view() : split.from->seconds[row];
-    pieces.fill_row(split.from->texts[row], split.from->seconds.empty() ? nullptr : &second, ids);
+    tokenizer.fill_row(split.from->texts[row], split.from->seconds.empty() ? nullptr : &second, ids);
     // Numbers below 2^24, which float32 holds exactly.
     std::ranges::transform(ids, space.features.subspan(i * length, length).begin(),
                            [](std::int64_t id) { return static_cast<float>(id); });
@@ -44,14 +44,14 @@ void fill_texts(const SplitRows& split, std::size_t length, WordPieces& pieces, 
 }
 
 // The tokenizer that the options name, which must be the one that the spec was read with.
-Result<WordPieces> tokenizer_of(const json::object& options) {
+Result<std::unique_ptr<Tokenizer>> tokenizer_of(const json::object& options) {
   const auto folder = models::locate_weights(string_or(options, "tokenizer", ""));
   if (!folder) return folder.error();
   const auto checksum = tokenizer_checksum(*folder);
   if (!checksum) return checksum.error();
   if (*checksum != string_or(options, "tokenizer_sha256", ""))
     return error(*folder + ": its tokenizer is not the one with which the spec was read.");
-  return WordPieces::load(*folder);
+  return load_tokenizer(*folder);
 }
 
 }  // namespace
@@ -69,10 +69,10 @@ Result<Dataset> TableFile::load(const Facts& facts, const json::object& options)
     const auto splits = split_rows(*table, options);
     if (!splits) return in_context(*path, splits.error());
     if (n.length > 0) {
-      auto pieces = tokenizer_of(options);
-      if (!pieces) return pieces.error();
+      const auto tokenizer = tokenizer_of(options);
+      if (!tokenizer) return tokenizer.error();
       for (std::size_t i = 0; i < spaces.size(); ++i)
-        fill_texts((*splits)[i], static_cast<std::size_t>(n.length), *pieces, spaces[i]);
+        fill_texts((*splits)[i], static_cast<std::size_t>(n.length), **tokenizer, spaces[i]);
       return {};
     }
     const bool to_norm = string_or(options, "normalise", "none") == "norm";
@@ -84,14 +84,15 @@ Result<Dataset> TableFile::load(const Facts& facts, const json::object& options)
   auto tables = load_or_make(table_path(facts, options, *mark), table_shapes(n, TableType::real), make);
   if (!tables) return tables.error();
   if (n.length > 0) {
-    const auto pieces = tokenizer_of(options);
-    if (!pieces) return pieces.error();
-    if (pieces->padding() != n.padding)
-      return error(fmt::format("The tokenizer pads with {}, and the option 'padding' says {}.",
-                               pieces->padding(), n.padding));
+    const auto tokenizer = tokenizer_of(options);
+    if (!tokenizer) return tokenizer.error();
+    const auto padding = (**tokenizer).padding();
+    if (padding != n.padding)
+      return error(
+          fmt::format("The tokenizer pads with {}, and the option 'padding' says {}.", padding, n.padding));
     for (auto& table : *tables) {
       table.features = table.features.to(at::kLong);
-      table.padding = pieces->padding();
+      table.padding = padding;
     }
   }
   return Dataset{.private_train = (*tables)[0], .private_validation = (*tables)[1], .test = (*tables)[2]};

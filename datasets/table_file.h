@@ -4,7 +4,7 @@
 //   .csv, .tsv   a header; one column is the class, all others are features (formats/csv.h)
 //                With the option `text` a row's example is the text of that column, or the pair of
 //                texts of it and of the column `second`, as the tokens of the tokenizer in the
-//                weights folder `tokenizer` (text/word_pieces.h)
+//                weights folder `tokenizer` (text/tokenizer.h)
 //   .jsonl       texts too: an object a line, whose members are named as columns are; or .jsonl.gz
 //                (formats/json_lines.h)
 //   .libsvm      LIBSVM's sparse format (formats/libsvm.h), gzipped (.libsvm.gz) or plain

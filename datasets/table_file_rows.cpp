@@ -13,7 +13,7 @@
 #include "datasets/own/content_marks.h"
 #include "datasets/table_columns.h"
 #include "datasets/table_file.h"
-#include "datasets/text/word_pieces.h"
+#include "datasets/text/tokenizer.h"
 #include "harness/base/text.h"
 #include "harness/base/utf8.h"
 #include "harness/models/facts/weights_source.h"
@@ -145,23 +145,25 @@ Result<json::object> with_tokenizer(json::object options) {
   }
   const auto name = string_or(options, "tokenizer", "");
   if (name.empty())
-    return error("'text' needs 'tokenizer', a weights folder with vocab.txt, such as that of the model.");
+    return error("'text' needs 'tokenizer', a weights folder with its tokenizer, such as that of the model.");
   if (string_or(options, "normalise", "none") != "none") return error("'normalise' is not read with 'text'.");
   options["length"] = int_or(options, "length", kDefaultLength);
   options["features"] = options["length"];
   const auto folder = models::locate_weights(name);
   if (!folder) return options.contains("vocabulary") ? Result<json::object>(options) : folder.error();
-  const auto pieces = WordPieces::load(*folder);
-  if (!pieces) return pieces.error();
+  const auto loaded = load_tokenizer(*folder);
+  if (!loaded) return loaded.error();
+  const auto& tokenizer = **loaded;
   const auto checksum = tokenizer_checksum(*folder);
   if (!checksum) return checksum.error();
   if (const auto before = string_or(options, "tokenizer_sha256", *checksum); before != *checksum)
     return error(fmt::format("{}: its tokenizer has the SHA-256 {}, not {}.", *folder, *checksum, before));
   options["tokenizer_sha256"] = *checksum;
-  options["vocabulary"] = pieces->vocabulary();
-  if (const auto before = int_or(options, "padding", pieces->padding()); before != pieces->padding())
-    return error(fmt::format("{}: its tokenizer pads with {}, not {}.", *folder, pieces->padding(), before));
-  options["padding"] = pieces->padding();
+  options["vocabulary"] = tokenizer.vocabulary();
+  if (const auto before = int_or(options, "padding", tokenizer.padding()); before != tokenizer.padding())
+    return error(
+        fmt::format("{}: its tokenizer pads with {}, not {}.", *folder, tokenizer.padding(), before));
+  options["padding"] = tokenizer.padding();
   return options;
 }
 

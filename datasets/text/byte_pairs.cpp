@@ -1,5 +1,6 @@
 #include "datasets/text/byte_pairs.h"
 
+#include <algorithm>
 #include <array>
 #include <boost/locale/utf.hpp>
 #include <boost/spirit/home/support/char_encoding/unicode/query.hpp>
@@ -14,8 +15,6 @@ namespace {
 
 namespace ucd = boost::spirit::ucd;
 using Utf8 = boost::locale::utf::utf_traits<char>;
-
-constexpr const char* kEndOfText = "<|endoftext|>";
 
 enum class Kind { letter, number, space, other, end };
 
@@ -121,14 +120,20 @@ std::vector<std::string> gpt2_words(const std::string& text) {
   return words;
 }
 
-Result<BytePairs> BytePairs::load(const std::string& encoder_path, const std::string& merges_path) {
+std::optional<std::int64_t> BytePairs::mark(const std::string& name) const {
+  const auto found = marks_.find(name);
+  return found == marks_.end() ? std::nullopt : std::optional(found->second);
+}
+
+Result<BytePairs> BytePairs::load(const std::string& encoder_path, const std::string& merges_path,
+                                  const std::vector<std::string>& marks) {
   BytePairs pairs;
-  if (auto read = pairs.read_encoder(encoder_path); !read) return read.error();
+  if (auto read = pairs.read_encoder(encoder_path, marks); !read) return read.error();
   if (auto read = pairs.read_merges(merges_path); !read) return read.error();
   return pairs;
 }
 
-Result<void> BytePairs::read_encoder(const std::string& path) {
+Result<void> BytePairs::read_encoder(const std::string& path, const std::vector<std::string>& marks) {
   const auto json = read_json_file(path);
   if (!json) return json.error();
   if (!json->is_object()) return error(path + ": must be an object of symbols and their ids.");
@@ -143,8 +148,8 @@ Result<void> BytePairs::read_encoder(const std::string& path) {
                                table.size() - 1));
     }
     seen[static_cast<std::size_t>(id)] = true;
-    if (written == kEndOfText) {
-      end_of_text_ = id;
+    if (std::ranges::find(marks, written) != marks.end()) {
+      marks_[written] = id;
       symbols_[static_cast<std::size_t>(id)] = written;
       continue;
     }

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <fmt/format.h>
 #include <utf8proc.h>
 
+#include "datasets/text/tokenizer_config.h"
 #include "harness/base/files.h"
 #include "harness/base/json.h"
 #include "harness/base/text.h"
@@ -100,7 +100,7 @@ std::string in_small_letters(const std::string& text) {
 Result<WordPieces> WordPieces::load(const std::string& folder) {
   WordPieces pieces;
   if (auto read = pieces.read_vocabulary(folder + "/vocab.txt"); !read) return read.error();
-  if (auto read = pieces.read_config(folder + "/tokenizer_config.json"); !read) return read.error();
+  if (auto read = pieces.read_config(folder); !read) return read.error();
   return pieces;
 }
 
@@ -120,8 +120,8 @@ Result<void> WordPieces::read_vocabulary(const std::string& path) {
     if (!ids_.emplace(piece, id).second)
       return error(fmt::format("{}:{}: '{}' is there twice.", path, id + 1, as_one_line(piece)));
   }
-  for (const auto& [name, id] : {std::pair{"[PAD]", &padding_}, std::pair{"[UNK]", &unknown_},
-                                 std::pair{"[CLS]", &first_}, std::pair{"[SEP]", &separator_}}) {
+  for (const auto& [name, id] : {std::pair{"[PAD]", &marks_.padding}, std::pair{"[UNK]", &unknown_},
+                                 std::pair{"[CLS]", &marks_.first}, std::pair{"[SEP]", &marks_.separator}}) {
     const auto found = ids_.find(name);
     if (found == ids_.end())
       return error(fmt::format("{}: has no '{}', so it is no vocabulary of BERT's.", path, name));
@@ -130,17 +130,10 @@ Result<void> WordPieces::read_vocabulary(const std::string& path) {
   return {};
 }
 
-Result<void> WordPieces::read_config(const std::string& path) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) return {};
-  const auto value = read_json_file(path);
-  if (!value) return value.error();
-  if (!value->is_object()) return error(path + ": is not an object.");
-  const auto& config = value->get_object();
-  const auto kind = string_or(config, "tokenizer_class", "BertTokenizer");
-  if (kind != "BertTokenizer" && kind != "BertTokenizerFast")
-    return error(fmt::format("{}: 'tokenizer_class' is {}, where only BertTokenizer is supported.", path,
-                             as_one_line(kind)));
+Result<void> WordPieces::read_config(const std::string& folder) {
+  const auto read = tokenizer_config(folder, "BertTokenizer");
+  if (!read) return read.error();
+  const auto& config = *read;
   lower_case_ = bool_or(config, "do_lower_case", true);
   // Null: as the letters.
   strip_accents_ = bool_or(config, "strip_accents", lower_case_);
@@ -220,37 +213,6 @@ std::vector<std::int64_t> WordPieces::pieces_of(const std::string& word) const {
     begin = *end;
   }
   return pieces;
-}
-
-void WordPieces::fill_row(std::string_view text, const std::string_view* second,
-                          std::span<std::int64_t> ids) {
-  auto one = encode(text);
-  auto other = second != nullptr ? encode(*second) : std::vector<std::int64_t>();
-  const std::size_t room = ids.size() - (second != nullptr ? 3 : 2);
-  while (one.size() + other.size() > room) (one.size() > other.size() ? one : other).pop_back();
-  auto to = ids.begin();
-  *to++ = first_;
-  to = std::ranges::copy(one, to).out;
-  *to++ = separator_;
-  if (second != nullptr) {
-    to = std::ranges::copy(other, to).out;
-    *to++ = separator_;
-  }
-  std::fill(to, ids.end(), padding_);
-}
-
-Result<std::string> tokenizer_checksum(const std::string& folder) {
-  std::string lines;
-  for (const char* name : {"vocab.txt", "tokenizer_config.json"}) {
-    const auto path = folder + "/" + name;
-    std::error_code ignored;
-    if (lines.empty() || std::filesystem::exists(path, ignored)) {
-      const auto text = read_file(path);
-      if (!text) return text.error();
-      lines += fmt::format("{} {}\n", name, sha256_hex(*text));
-    }
-  }
-  return sha256_hex(lines);
 }
 
 }  // namespace hyfreedp::datasets

@@ -7,22 +7,17 @@
 //   pieces  the longest piece in the vocabulary that begins a word, and again of the rest, whose
 //           pieces begin with "##". A word with a rest that begins with none, or of more than a
 //           hundred characters, is [UNK]
-// "[SEP]" and the like in a text are plain text, so that no example can end itself. White space,
-// punctuation and accents are those of utf8proc's tables of Unicode.
+// Rows are [CLS] text [SEP], or [CLS] text [SEP] second [SEP], and [PAD]. White space, punctuation
+// and accents are those of utf8proc's tables of Unicode.
 #pragma once
 
-#include <cstdint>
-#include <span>
-#include <string>
-#include <string_view>
 #include <unordered_map>
-#include <vector>
 
-#include "harness/base/result.h"
+#include "datasets/text/tokenizer.h"
 
 namespace hyfreedp::datasets {
 
-class WordPieces {
+class WordPieces final : public Tokenizer {
  public:
   // From a weights folder: vocab.txt, a piece a line, and tokenizer_config.json, whose
   // do_lower_case, strip_accents and tokenize_chinese_chars are followed; without that file they
@@ -30,21 +25,12 @@ class WordPieces {
   // [SEP], or asks for a tokenizer of another kind.
   static Result<WordPieces> load(const std::string& folder);
 
-  // The ids of a text, without [CLS] and [SEP]. The object caches the words that it has met, so it
-  // must not be used by several threads at once.
-  std::vector<std::int64_t> encode(std::string_view text);
-  // ids [length] := [CLS] text [SEP], or with two texts [CLS] text [SEP] second [SEP], then [PAD].
-  // Of texts that are too long, the longer one loses its last pieces first. `length` is at least 3,
-  // with a second text 4.
-  void fill_row(std::string_view text, const std::string_view* second, std::span<std::int64_t> ids);
-
-  std::int64_t vocabulary() const { return static_cast<std::int64_t>(ids_.size()); }
-  std::int64_t padding() const { return padding_; }
-  std::int64_t separator() const { return separator_; }
+  std::vector<std::int64_t> encode(std::string_view text) override;
+  std::int64_t vocabulary() const override { return static_cast<std::int64_t>(ids_.size()); }
 
  private:
   Result<void> read_vocabulary(const std::string& path);
-  Result<void> read_config(const std::string& path);
+  Result<void> read_config(const std::string& folder);
   std::string normalised(std::string_view text) const;
   void add_word(const std::string& word, std::vector<std::int64_t>& to);
   std::vector<std::int64_t> pieces_of(const std::string& word) const;
@@ -55,10 +41,7 @@ class WordPieces {
   bool lower_case_ = true;
   bool strip_accents_ = true;
   bool chinese_ = true;
-  std::int64_t padding_ = 0, unknown_ = 0, first_ = 0, separator_ = 0;
+  std::int64_t unknown_ = 0;
 };
-
-// SHA-256 over what decides the tokens: vocab.txt and, where it is there, tokenizer_config.json.
-Result<std::string> tokenizer_checksum(const std::string& folder);
 
 }  // namespace hyfreedp::datasets

@@ -6,9 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "harness/base/describe.h"
-#include "harness/base/json.h"
 #include "scratch.h"
+#include "tests/datasets/tokenizer_cases.h"
 
 namespace hyfreedp::datasets {
 namespace {
@@ -17,35 +16,12 @@ using ::testing::HasSubstr;
 
 const std::string kFolder = std::string(HYFREEDP_TEST_DATA) + "/text/word_pieces/";
 
-std::vector<std::int64_t> ids_of(const json::object& one) {
-  return from_json<std::vector<std::int64_t>>(one.at("ids"), "ids").value();
-}
+class WordPiecesOf : public ::testing::TestWithParam<const char*> {};
 
-class WordPiecesOf : public ::testing::TestWithParam<const char*> {
- protected:
-  WordPieces pieces = WordPieces::load(kFolder + GetParam()).value();
-  json::object reference = read_json_file(kFolder + GetParam() + "/cases.json").value().as_object();
-};
-
-TEST_P(WordPiecesOf, ATextAreHuggingFaces) {
-  for (int again = 0; again < 2; ++again) {  // words are remembered
-    for (const auto& one : reference.at("cases").as_array()) {
-      const auto& item = one.as_object();
-      EXPECT_EQ(pieces.encode(string_or(item, "text", "")), ids_of(item)) << canonical_json(item.at("text"));
-    }
-  }
-}
-
-TEST_P(WordPiecesOf, ARowAreHuggingFaces) {
-  for (const auto& one : reference.at("rows").as_array()) {
-    const auto& item = one.as_object();
-    const auto expected = ids_of(item);
-    std::vector<std::int64_t> row(expected.size(), -1);
-    const auto second = string_or(item, "second", "");
-    const std::string_view view(second);
-    pieces.fill_row(string_or(item, "text", ""), item.contains("second") ? &view : nullptr, row);
-    EXPECT_EQ(row, expected) << canonical_json(item.at("text"));
-  }
+TEST_P(WordPiecesOf, TextsAndRowsAreHuggingFaces) {
+  const auto tokenizer = load_tokenizer(kFolder + GetParam()).value();
+  expect_texts(*tokenizer, kFolder + GetParam());
+  expect_rows(*tokenizer, kFolder + GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Vocabularies, WordPiecesOf, ::testing::Values("uncased", "cased"));
@@ -74,7 +50,8 @@ TEST_F(WordPiecesFiles, ThatAreNoneAreNamed) {
   EXPECT_TRUE(WordPieces::load(folder));
   const auto before = tokenizer_checksum(folder).value();
   write("tokenizer_config.json", R"({"tokenizer_class": "RobertaTokenizer"})");
-  EXPECT_THAT(WordPieces::load(folder).error().message, HasSubstr("RobertaTokenizer"));
+  EXPECT_THAT(WordPieces::load(folder).error().message,
+              HasSubstr("RobertaTokenizer, and the vocabulary beside it is of BertTokenizer"));
   EXPECT_NE(tokenizer_checksum(folder).value(), before);
 }
 

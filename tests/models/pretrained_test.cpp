@@ -157,6 +157,41 @@ TEST_F(Pretrained, AClassifierOfTextsGivesTheReferencesLogits) {
       << bert.error().message;
 }
 
+// Of a folder with `padding` as its padding's id.
+ModelInput classified(const torch::Tensor& rows, std::int64_t padding) {
+  return {
+      .features = rows.size(1), .classes = 3, .length = rows.size(1), .vocabulary = 24, .padding = padding};
+}
+
+TEST_F(Pretrained, RobertaGivesTheReferencesLogits) {
+  const auto folder = from_case("roberta");
+  if (folder.empty()) GTEST_SKIP() << "SKIPPED: no reference case roberta";
+  constexpr std::int64_t kPadding = 1;
+  const auto ids = stored("roberta", "inputs.safetensors").at("ids");
+  const auto options = options_of("roberta", {{"weights", folder}, {"head", "file"}});
+  const auto logits_of = [&](const torch::Tensor& rows) {
+    auto network = make_model("roberta", options, classified(rows, kPadding), kKey, torch::kFloat64);
+    EXPECT_TRUE(network) << network.error().message;
+    return network->forward(rows);
+  };
+  const auto expected = stored("roberta", "expected.safetensors").at("logits");
+  EXPECT_TRUE(near_relative(logits_of(ids), expected, 1e-9));
+  // 10 positions, of which the first token has that after padding's.
+  const auto cut = ids.narrow(0, 2, 2).narrow(1, 0, 5);
+  EXPECT_TRUE(near_relative(logits_of(cut), expected.narrow(0, 2, 2), 1e-9)) << "padding changes nothing";
+  const auto long_rows = at::full({2, 9}, 5, at::kLong);
+  const auto too_long = parameter_count("roberta", options, classified(long_rows, kPadding));
+  ASSERT_FALSE(too_long);
+  EXPECT_NE(too_long.error().message.find("its 8 positions are fewer than the dataset's 9 tokens"),
+            std::string::npos)
+      << too_long.error().message;
+  // One is not read as the other.
+  const auto as_bert =
+      parameter_count("bert", options_of("bert", {{"weights", folder}}), classified(ids, kPadding));
+  ASSERT_FALSE(as_bert);
+  EXPECT_NE(as_bert.error().message.find("model_type"), std::string::npos) << as_bert.error().message;
+}
+
 TEST_F(Pretrained, TheChecksumIsOfTheFilesAndIsChecked) {
   const auto folder = from_case("vit_token");
   if (folder.empty()) GTEST_SKIP() << "SKIPPED: no reference case vit_token";

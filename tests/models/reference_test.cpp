@@ -51,7 +51,8 @@ const std::set<std::string> kCovered = {"Linear",
                                         "beit",
                                         "GPT2LMHeadModel",
                                         "LlamaForCausalLM",
-                                        "BertForSequenceClassification"};
+                                        "BertForSequenceClassification",
+                                        "RobertaForSequenceClassification"};
 
 fs::path reference_folder() {
   const char* given = std::getenv("HYFREEDP_REFERENCE_DIR");
@@ -214,9 +215,12 @@ Network build(const Case& reference, const torch::TensorOptions& options, bool a
     };
     if (kind == "GPT2LMHeadModel") return made(Gpt2Shape::from_json(config, "config").value());
     if (kind == "LlamaForCausalLM") return made(LlamaShape::from_json(config, "config").value());
-    if (kind == "BertForSequenceClassification") {
-      auto shape = BertShape::from_json(config, "config").value();
-      shape.classes = reference.weights.at("classifier.bias").size(0);
+    if (kind == "BertForSequenceClassification" || kind == "RobertaForSequenceClassification") {
+      const bool is_roberta = kind.starts_with("Roberta");
+      const auto family = is_roberta ? BertShape::Family::roberta : BertShape::Family::bert;
+      auto shape = BertShape::from_json(config, "config", family).value();
+      shape.classes =
+          reference.weights.at(is_roberta ? "classifier.out_proj.bias" : "classifier.bias").size(0);
       return made(shape);
     }
     if (kind == "vit") {

@@ -199,6 +199,7 @@ std::vector<Measured> measured() {
           {"gpt2", {{"width", 64}, {"depth", 12}}, "synthetic-tokens", tokens},
           {"llama", {{"width", 64}, {"depth", 3}, {"kv_heads", 2}}, "synthetic-tokens", tokens},
           {"bert", {{"width", 64}, {"depth", 3}}, "synthetic-tokens", with(tokens, "classes", 3)},
+          {"roberta", {{"width", 64}, {"depth", 3}}, "synthetic-tokens", with(tokens, "classes", 3)},
           {"bert",
            {{"width", 64}, {"depth", 3}, {"trainable", "bitfit-head"}},
            "synthetic-tokens",

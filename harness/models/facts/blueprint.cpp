@@ -36,7 +36,7 @@ Result<Chosen> by_pattern(const std::string& pattern) {
 }
 
 Result<Chosen> chosen_by(const Blueprint& plan, const std::string& part) {
-  const auto head = [prefix = plan.graph.head](const std::string& name) {
+  const auto head = [prefix = plan.graph.task](const std::string& name) {
     return !prefix.empty() && name.starts_with(prefix);
   };
   const bool wants_head = part == "head" || part.ends_with("-head");

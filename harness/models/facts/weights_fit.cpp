@@ -208,7 +208,7 @@ LoadRules rules_of(const Blueprint& plan, bool new_head) {
            std::ranges::any_of(ignored, [&](const std::string& begin) { return entry.starts_with(begin); });
   };
   rules.may_be_absent = is_adapter;
-  if (new_head) rules.new_head = plan.graph.head;
+  if (new_head) rules.new_head = plan.graph.task;
   return rules;
 }
 

@@ -25,9 +25,13 @@ class Builder {
   int again(int place, int input);
   int last() const { return static_cast<int>(graph_.places.size()) - 1; }
 
-  // What belongs to a block, or to the head, begins with this name and a dot.
+  // What belongs to a block, to the head or to the task begins with this name and a dot.
   void block(const std::string& name) { graph_.blocks.push_back(name + "."); }
-  void head(const std::string& name) { graph_.head = name + "."; }
+  void head(const std::string& name) { head(name, name); }
+  void head(const std::string& name, const std::string& task) {
+    graph_.head = name + ".";
+    graph_.task = task + ".";
+  }
 
   // The graph. An error if the adapter's targets match no layer. Called once.
   Result<Graph> finish();

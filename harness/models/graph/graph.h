@@ -40,6 +40,8 @@ struct Graph {
   std::vector<std::string> blocks;  // beginnings of parameters' names, from the input on
   // The same of the head, the last layer; empty: it is tied to the token embedding.
   std::string head = {};
+  // The same of what belongs to the task: the head, and what is drawn anew and trained with it.
+  std::string task = {};
 };
 
 // The names of the parameters of one place's layer, in order.

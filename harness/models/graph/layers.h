@@ -110,6 +110,7 @@ struct Positions {
   std::string parameter = "weight";
   std::vector<std::int64_t> shape;  // ends in [T, width]
   Initial table = {};
+  std::int64_t first = 0;  // row of the first token
 };
 struct ClassToken {
   std::string parameter;

@@ -115,8 +115,8 @@ void Embedding::add_clipped_sums(std::span<const ActivationRecord> records, cons
 
 Tensor Positions::forward(const Tensor& input) const {
   const auto table = weight_.value.view({-1, weight_.value.size(-1)});
-  HYFREEDP_CHECK(input.size(1) <= table.size(0), "a sequence is longer than the table of positions");
-  return input + table.narrow(0, 0, input.size(1));
+  HYFREEDP_CHECK(first_ + input.size(1) <= table.size(0), "a sequence is longer than the table of positions");
+  return input + table.narrow(0, first_, input.size(1));
 }
 
 Tensors Positions::add_squared_norms(std::span<const ActivationRecord> records,
@@ -129,7 +129,8 @@ Tensors Positions::add_squared_norms(std::span<const ActivationRecord> records,
 void Positions::add_clipped_sums(std::span<const ActivationRecord> records, const Tensors& formed,
                                  const Tensor& factors, std::span<Tensor> sums) const {
   const auto gradient = formed.empty() ? total_lookup_gradient(records) : formed.front();
-  add_weighted_sum(gradient, factors, sums[0].view({-1, gradient.size(2)}).narrow(0, 0, gradient.size(1)));
+  add_weighted_sum(gradient, factors,
+                   sums[0].view({-1, gradient.size(2)}).narrow(0, first_, gradient.size(1)));
 }
 
 Tensor ClassToken::forward(const Tensor& input) const {

@@ -4,7 +4,7 @@
 //                  padding_index is used in the forward pass and gets no gradient from the lookup
 //   tied           the same layer applied to a float input h [B, T, D] is the output projection h
 //                  W^T -> [B, T, V]; both applications make one gradient, cross terms included
-//   Positions      x [B, T, D] -> x + W[0 .. T)
+//   Positions      x [B, T, D] -> x + W[first .. first + T)
 //   ClassToken     x [B, T, D] -> [token; x], [B, T + 1, D]
 //
 // The per-sample rules never form [B, V, D]. Lookup: ||dW_i||^2 = sum_st E_st <b_s, b_t>, where
@@ -49,9 +49,9 @@ class Embedding : public Layer {
 class Positions : public Layer {
  public:
   // `name` is "weight" within its layer, or the whole name of a bare parameter; `shape` ends in
-  // [T, D].
-  Positions(std::string name, std::vector<std::int64_t> shape)
-      : name_(std::move(name)), shape_(std::move(shape)) {}
+  // [T, D]; `first`: the row of the first token.
+  Positions(std::string name, std::vector<std::int64_t> shape, std::int64_t first = 0)
+      : name_(std::move(name)), shape_(std::move(shape)), first_(first) {}
   std::vector<ParameterSpec> parameters() const override { return {{name_, shape_}}; }
   void bind(std::vector<BoundParameter> parameters) override { weight_ = std::move(parameters.at(0)); }
   std::vector<std::string> ruled_parameters() const override { return {name_}; }
@@ -69,6 +69,7 @@ class Positions : public Layer {
  private:
   std::string name_;
   std::vector<std::int64_t> shape_;
+  std::int64_t first_;
   BoundParameter weight_;
 };
 

@@ -37,7 +37,9 @@ struct LayerMaker {
   Made operator()(const graph::LayerNorm& one) const { return made<LayerNorm>(one.width, one.eps); }
   Made operator()(const graph::RmsNorm& one) const { return made<RmsNorm>(one.width, one.eps); }
   Made operator()(const graph::Embedding& one) const { return made<Embedding>(one.rows, one.width); }
-  Made operator()(const graph::Positions& one) const { return made<Positions>(one.parameter, one.shape); }
+  Made operator()(const graph::Positions& one) const {
+    return made<Positions>(one.parameter, one.shape, one.first);
+  }
   Made operator()(const graph::ClassToken& one) const { return made<ClassToken>(one.parameter, one.width); }
   Made operator()(const graph::Scale& one) const { return made<BareScale>(one.parameter, one.width); }
   Made operator()(const graph::QueryValueBias& one) const {

@@ -9,9 +9,14 @@
 namespace hyfreedp::models {
 namespace {
 
-constexpr const char* kModel = "bert";
+constexpr const char* kBert = "bert";
+constexpr const char* kRoberta = "roberta";
 constexpr Initial kNormal{Initial::Kind::normal, 0.02};
 constexpr const char* kPool = "pool";
+
+using Family = BertShape::Family;
+
+const char* name_of(Family family) { return family == Family::roberta ? kRoberta : kBert; }
 
 struct BertParts {
   const BertShape& shape;
@@ -30,10 +35,13 @@ struct BertParts {
   int embeddings(const std::string& name) {
     const auto table = [this](std::int64_t rows) { return graph::Embedding{rows, shape.width, kNormal}; };
     const int words = net.add(name + ".word_embeddings", table(shape.vocabulary), {graph::kInput});
-    const int ids = net.add(name + ".segments", graph::Segments{shape.separator}, {graph::kInput});
+    constexpr std::int64_t kNone = -1;
+    const auto separator = shape.family == Family::roberta ? kNone : shape.separator;
+    const int ids = net.add(name + ".segments", graph::Segments{separator}, {graph::kInput});
     const int segments = net.add(name + ".token_type_embeddings", table(shape.segments), {ids});
     const int both = net.add(name + ".add", graph::Add{}, {words, segments});
-    const graph::Positions positions{"weight", {shape.positions, shape.width}, kNormal};
+    const graph::Positions positions{
+        "weight", {shape.positions, shape.width}, kNormal, shape.first_position()};
     return norm(name + ".LayerNorm", net.add(name + ".position_embeddings", positions, {both}));
   }
   int attention(const std::string& name, int x) {
@@ -57,24 +65,37 @@ struct BertParts {
     wide = net.add(name + ".intermediate.act", graph::Activation{graph::Activation::Kind::gelu}, {wide});
     return added(name + ".output", x, linear(name + ".output.dense", shape.hidden, shape.width, wide));
   }
-  int pooled(int x) {
-    if (!shape.pools_first)
-      return net.add("bert.mean", graph::MeanUnpadded{shape.padding}, {x, graph::kInput});
-    const int first = net.add("bert.first", graph::FirstToken{}, {x});
-    const int dense = linear("bert.pooler.dense", shape.width, shape.width, first);
-    return net.add("bert.pooler.act", graph::Activation{graph::Activation::Kind::tanh}, {dense});
+  int dense_of_first(const std::string& name, int x) {
+    const int first = net.add(name + ".first", graph::FirstToken{}, {x});
+    const int dense = linear(name + ".dense", shape.width, shape.width, first);
+    return net.add(name + ".act", graph::Activation{graph::Activation::Kind::tanh}, {dense});
+  }
+  void head(int x) {
+    if (shape.family == Family::roberta) {
+      linear("classifier.out_proj", shape.width, shape.classes, dense_of_first("classifier", x));
+      net.head("classifier.out_proj", "classifier");
+    } else {
+      const int pooled = shape.pools_first
+                             ? dense_of_first("bert.pooler", x)
+                             : net.add("bert.mean", graph::MeanUnpadded{shape.padding}, {x, graph::kInput});
+      linear("classifier", shape.width, shape.classes, pooled);
+      net.head("classifier");
+    }
   }
 };
 
-Keys of_config() {
+Keys of_config(Family family) {
+  const bool is_roberta = family == Family::roberta;
   return keys::joined(
       {keys::used(Holds::whole,
                   "vocab_size max_position_embeddings type_vocab_size hidden_size num_hidden_layers "
                   "num_attention_heads intermediate_size pad_token_id sep_token_id"),
        keys::used(Holds::number, "layer_norm_eps"), keys::of_transformers(),
-       keys::only(R"(["bert"])", "model_type"),
+       keys::only(is_roberta ? R"(["roberta"])" : R"(["bert"])", "model_type"),
        keys::only(
-           R"(["BertModel", "BertForSequenceClassification", "BertForMaskedLM", "BertForPreTraining"])",
+           is_roberta
+               ? R"(["RobertaModel", "RobertaForSequenceClassification", "RobertaForMaskedLM"])"
+               : R"(["BertModel", "BertForSequenceClassification", "BertForMaskedLM", "BertForPreTraining"])",
            "architectures"),
        keys::only(R"(["gelu"])", "hidden_act"),
        keys::only(R"([null, "absolute"])", "position_embedding_type"),
@@ -83,7 +104,7 @@ Keys of_config() {
                       "pooler_num_fc_layers pooler_size_per_head pooler_type")});
 }
 
-Result<BertShape> shape_of(const Request& request) {
+Result<BertShape> shape_of(const Request& request, Family family) {
   const auto& options = request.options;
   const std::vector<const char*> sizes{"width", "depth", "heads"};
   if (given(options, "weights")) {
@@ -93,16 +114,18 @@ Result<BertShape> shape_of(const Request& request) {
     if (!folder) return folder.error();
     // Of weights that are not fetched yet the size is known by its name.
     const auto named = string_or(folder->config, "architecture", "");
-    return named.empty() ? BertShape::from_json(folder->config, folder->where)
-                         : BertShape::named(named, folder->where);
+    return named.empty() ? BertShape::from_json(folder->config, folder->where, family)
+                         : BertShape::named(named, folder->where, family);
   }
   if (given(options, "size")) {
     if (auto alone = decides_alone(request, "size", sizes); !alone) return alone.error();
-    return BertShape::named(string_or(options, "size", ""), request.where());
+    return BertShape::named(string_or(options, "size", ""), request.where(), family);
   }
   BertShape shape;
+  shape.family = family;
+  shape.padding = request.input.padding;
   shape.vocabulary = request.input.vocabulary;
-  shape.positions = request.input.length;
+  shape.positions = shape.first_position() + request.input.length;
   shape.width = int_or(options, "width", 64);
   shape.depth = int_or(options, "depth", 2);
   shape.heads = int_or(options, "heads", 4);
@@ -110,13 +133,14 @@ Result<BertShape> shape_of(const Request& request) {
   return shape;
 }
 
-Result<Description> describe(const Request& request) {
+Result<Description> describe_family(const Request& request, Family family) {
   if (auto sequence = need_classes_of_sequences(request); !sequence) return sequence.error();
-  auto shape = shape_of(request);
+  auto shape = shape_of(request, family);
   if (!shape) return shape.error();
   if (shape->width % shape->heads != 0)
     return error(request.where() + ": 'width' is not a multiple of 'heads'.");
-  if (auto fits = fits_sequence(request, shape->vocabulary, shape->positions); !fits) return fits.error();
+  const auto positions = shape->positions - shape->first_position();
+  if (auto fits = fits_sequence(request, shape->vocabulary, positions); !fits) return fits.error();
   // Otherwise it would attend to padding, and a sample's gradient would depend on how long the
   // others of its microbatch are.
   if (shape->padding != request.input.padding) {
@@ -128,23 +152,46 @@ Result<Description> describe(const Request& request) {
   shape->pools_first = string_or(request.options, kPool, "first") == "first";
   shape->classes = request.input.classes;
   auto description = description_of(*shape);
-  description.prefix = "bert.";
+  description.prefix = std::string(name_of(family)) + ".";
   // Numbers of positions, the heads of pretraining, and a pooler that is not read.
-  description.ignored = {"embeddings.position_ids", "bert.embeddings.position_ids", "cls."};
-  if (!shape->pools_first) {
-    for (const char* pooler : {"pooler.", "bert.pooler."}) description.ignored.emplace_back(pooler);
+  const bool is_roberta = family == Family::roberta;
+  std::vector<std::string> unread{"embeddings.position_ids"};
+  if (is_roberta || !shape->pools_first) unread.emplace_back("pooler.");
+  for (const auto& name : unread) {
+    description.ignored.push_back(name);
+    description.ignored.push_back(description.prefix + name);
   }
+  description.ignored.emplace_back(is_roberta ? "lm_head." : "cls.");
   return description;
+}
+
+Result<Description> describe_bert(const Request& request) { return describe_family(request, Family::bert); }
+Result<Description> describe_roberta(const Request& request) {
+  return describe_family(request, Family::roberta);
 }
 
 }  // namespace
 
-Result<BertShape> BertShape::named(const std::string& name, const std::string& where) {
-  static constexpr NamedSize kSizes[] = {
-      {"bert-base", 768, 12, 12}, {"bert-large", 1024, 24, 16}, {"minilm-l6", 384, 6, 12}};
-  const auto size = named_size(kSizes, name, where);
-  if (!size) return size.error();
+BertShape BertShape::roberta() {
   BertShape shape;
+  shape.family = Family::roberta;
+  shape.vocabulary = 50265;
+  shape.positions = 514;
+  shape.segments = 1;
+  shape.eps = 1e-5;
+  shape.padding = 1;
+  shape.separator = 2;
+  return shape;
+}
+
+Result<BertShape> BertShape::named(const std::string& name, const std::string& where, Family family) {
+  static constexpr NamedSize kBerts[] = {
+      {"bert-base", 768, 12, 12}, {"bert-large", 1024, 24, 16}, {"minilm-l6", 384, 6, 12}};
+  static constexpr NamedSize kRobertas[] = {{"roberta-base", 768, 12, 12}, {"roberta-large", 1024, 24, 16}};
+  const bool is_roberta = family == Family::roberta;
+  const auto size = is_roberta ? named_size(kRobertas, name, where) : named_size(kBerts, name, where);
+  if (!size) return size.error();
+  auto shape = is_roberta ? roberta() : BertShape();
   shape.width = size->width;
   shape.depth = size->depth;
   shape.heads = size->heads;
@@ -152,12 +199,12 @@ Result<BertShape> BertShape::named(const std::string& name, const std::string& w
   return shape;
 }
 
-Result<BertShape> BertShape::from_json(const json::object& config, const std::string& where) {
-  if (auto known = check_keys(keys_of_model(kModel, of_config()), config, where); !known)
+Result<BertShape> BertShape::from_json(const json::object& config, const std::string& where, Family family) {
+  if (auto known = check_keys(keys_of_model(name_of(family), of_config(family)), config, where); !known)
     return known.error();
   if (bool_or(config, "is_decoder", false))
     return error(where + ": 'is_decoder' must be false: each token attends to all others here");
-  BertShape shape;
+  auto shape = family == Family::roberta ? roberta() : BertShape();
   const auto read = read_sizes(config, where,
                                {{"vocab_size", &shape.vocabulary},
                                 {"max_position_embeddings", &shape.positions},
@@ -169,8 +216,9 @@ Result<BertShape> BertShape::from_json(const json::object& config, const std::st
   if (!read) return read.error();
   if (shape.width % shape.heads != 0)
     return error(where + ": 'hidden_size' is not a multiple of 'num_attention_heads'");
-  // Segments are 0 and 1.
-  if (shape.segments < 2) return error(where + ": 'type_vocab_size' must be at least 2");
+  // BERT's segments are 0 and 1.
+  if (family == Family::bert && shape.segments < 2)
+    return error(where + ": 'type_vocab_size' must be at least 2");
   shape.eps = double_or(config, "layer_norm_eps", shape.eps);
   shape.padding = int_or(config, "pad_token_id", shape.padding);
   shape.separator = int_or(config, "sep_token_id", shape.separator);
@@ -180,19 +228,21 @@ Result<BertShape> BertShape::from_json(const json::object& config, const std::st
 Result<graph::Graph> graph_of(const BertShape& shape, const std::optional<Lora>& lora) {
   graph::Builder net(lora);
   BertParts parts{shape, net};
-  int x = parts.embeddings("bert.embeddings");
+  const std::string name = name_of(shape.family);
+  int x = parts.embeddings(name + ".embeddings");
   for (std::int64_t i = 0; i < shape.depth; ++i)
-    x = parts.block("bert.encoder.layer." + std::to_string(i), x);
-  parts.linear("classifier", shape.width, shape.classes, parts.pooled(x));
-  net.head("classifier");
+    x = parts.block(fmt::format("{}.encoder.layer.{}", name, i), x);
+  parts.head(x);
   return net.finish();
 }
 
 json::object model_config(const BertShape& shape) {
   json::object labels;
   for (std::int64_t i = 0; i < shape.classes; ++i) labels[std::to_string(i)] = fmt::format("LABEL_{}", i);
-  return {{"model_type", "bert"},
-          {"architectures", json::array{"BertForSequenceClassification"}},
+  const bool is_roberta = shape.family == Family::roberta;
+  return {{"model_type", name_of(shape.family)},
+          {"architectures",
+           json::array{is_roberta ? "RobertaForSequenceClassification" : "BertForSequenceClassification"}},
           {"vocab_size", shape.vocabulary},
           {"max_position_embeddings", shape.positions},
           {"type_vocab_size", shape.segments},
@@ -209,26 +259,44 @@ json::object model_config(const BertShape& shape) {
           {"id2label", labels}};
 }
 
-Facts bert_facts() {
+namespace {
+
+Facts facts_of(Family family, const char* sizes, std::vector<OptionSpec> own) {
   const std::string targets = "query,value";
-  return {.name = kModel,
-          .title = "BERT, a classifier of sequences",
-          .source = "Devlin et al., arXiv:1810.04805; names and weights of Hugging Face",
-          .options = with_adapters(
-              {text("size", "bert-base, bert-large or minilm-l6"),
-               count("width", nullptr, 65536, "width of the tokens (default 64)"),
-               count("depth", nullptr, 1000, "blocks (default 2)"),
-               count("heads", nullptr, 1024, "attention heads (default 4)"),
-               choice(kPool, "first",
-                      "what the head reads: a dense layer on the first token, or the mean of the tokens",
-                      {"first", "mean"})},
-              targets, true),
+  std::vector<OptionSpec> options{text("size", sizes),
+                                  count("width", nullptr, 65536, "width of the tokens (default 64)"),
+                                  count("depth", nullptr, 1000, "blocks (default 2)"),
+                                  count("heads", nullptr, 1024, "attention heads (default 4)")};
+  options.insert(options.end(), own.begin(), own.end());
+  return {.name = name_of(family),
+          .options = with_adapters(options, targets, true),
           .microbatch = 64,
           .example = {.dataset = "synthetic-tokens",
                       .dataset_options = {{"vocabulary", 12}, {"length", 6}, {"classes", 3}, {"train", 600}},
                       .options = {{"width", 8}, {"heads", 2}}},
-          .adapter_targets = targets,
-          .describe = describe};
+          .adapter_targets = targets};
+}
+
+}  // namespace
+
+Facts bert_facts() {
+  auto facts =
+      facts_of(Family::bert, "bert-base, bert-large or minilm-l6",
+               {choice(kPool, "first",
+                       "what the head reads: a dense layer on the first token, or the mean of the tokens",
+                       {"first", "mean"})});
+  facts.title = "BERT, a classifier of sequences";
+  facts.source = "Devlin et al., arXiv:1810.04805; names and weights of Hugging Face";
+  facts.describe = describe_bert;
+  return facts;
+}
+
+Facts roberta_facts() {
+  auto facts = facts_of(Family::roberta, "roberta-base or roberta-large", {});
+  facts.title = "RoBERTa, a classifier of sequences";
+  facts.source = "Liu et al., arXiv:1907.11692; names and weights of Hugging Face";
+  facts.describe = describe_roberta;
+  return facts;
 }
 
 }  // namespace hyfreedp::models

@@ -23,7 +23,8 @@ const std::vector<Facts>& model_facts() {
                                            convnext_facts(),    vit_facts(),
                                            beit_facts(),        clip_facts(),
                                            eva02_facts(),       gpt2_facts(),
-                                           llama_facts(),       bert_facts()};
+                                           llama_facts(),       bert_facts(),
+                                           roberta_facts()};
   return facts;
 }
 

@@ -24,14 +24,15 @@ Result<void> need_vectors(const Request& request) {
   if (!request.input.is_sequence()) return {};
   return error(
       fmt::format("{}: it takes vectors of numbers, but the dataset has sequences of tokens. Use {}.",
-                  request.where(), request.input.predicts_tokens() ? "gpt2 or llama" : "bert"));
+                  request.where(), request.input.predicts_tokens() ? "gpt2 or llama" : "bert or roberta"));
 }
 
 Result<void> need_sequence(const Request& request) {
   if (request.input.predicts_tokens()) return {};
   if (request.input.is_sequence()) {
-    return error(request.where() +
-                 ": it predicts tokens, but the dataset has one class for each sequence. Use bert.");
+    return error(
+        request.where() +
+        ": it predicts tokens, but the dataset has one class for each sequence. Use bert or roberta.");
   }
   return error(request.where() + ": the dataset has no sequences of tokens. Use one that has.");
 }

@@ -1,0 +1,35 @@
+#include "datasets/text/roberta_tokens.h"
+
+#include <fmt/format.h>
+
+#include "datasets/text/tokenizer_config.h"
+
+namespace hyfreedp::datasets {
+
+Result<RobertaTokens> RobertaTokens::load(const std::string& folder) {
+  auto pairs = BytePairs::load(folder + "/vocab.json", folder + "/merges.txt",
+                               {"<s>", "</s>", "<pad>", "<unk>", "<mask>"});
+  if (!pairs) return pairs.error();
+  RobertaTokens tokens(std::move(*pairs));
+  for (const auto& [name, id] :
+       {std::pair{"<s>", &tokens.marks_.first}, std::pair{"</s>", &tokens.marks_.separator},
+        std::pair{"<pad>", &tokens.marks_.padding}}) {
+    const auto found = tokens.pairs_.mark(name);
+    if (!found)
+      return error(
+          fmt::format("{}/vocab.json: has no '{}', so it is no vocabulary of RoBERTa's.", folder, name));
+    *id = *found;
+  }
+  tokens.marks_.between = 2;
+  const auto config = tokenizer_config(folder, "RobertaTokenizer");
+  if (!config) return config.error();
+  tokens.begins_with_blank_ = bool_or(*config, "add_prefix_space", false);
+  return tokens;
+}
+
+std::vector<std::int64_t> RobertaTokens::encode(std::string_view text) {
+  const bool blank = begins_with_blank_ && !text.empty() && text.front() != ' ';
+  return pairs_.encode((blank ? " " : "") + std::string(text));
+}
+
+}  // namespace hyfreedp::datasets

@@ -1,0 +1,42 @@
+// A folder's cases.json: texts and rows with the ids that Hugging Face's tokenizer gives them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "datasets/text/tokenizer.h"
+#include "harness/base/describe.h"
+#include "harness/base/json.h"
+
+namespace hyfreedp::datasets {
+
+inline json::array tokenizer_cases(const std::string& folder, const char* kind) {
+  return read_json_file(folder + "/cases.json").value().at(kind).as_array();
+}
+
+inline std::vector<std::int64_t> ids_of(const json::object& one) {
+  return from_json<std::vector<std::int64_t>>(one.at("ids"), "ids").value();
+}
+
+inline void expect_texts(Tokenizer& tokenizer, const std::string& folder) {
+  for (int again = 0; again < 2; ++again) {  // words are remembered
+    for (const auto& one : tokenizer_cases(folder, "cases")) {
+      const auto& item = one.as_object();
+      EXPECT_EQ(tokenizer.encode(string_or(item, "text", "")), ids_of(item))
+          << canonical_json(item.at("text"));
+    }
+  }
+}
+
+inline void expect_rows(Tokenizer& tokenizer, const std::string& folder) {
+  for (const auto& one : tokenizer_cases(folder, "rows")) {
+    const auto& item = one.as_object();
+    const auto expected = ids_of(item);
+    std::vector<std::int64_t> row(expected.size(), -1);
+    const auto second = string_or(item, "second", "");
+    const std::string_view view(second);
+    tokenizer.fill_row(string_or(item, "text", ""), item.contains("second") ? &view : nullptr, row);
+    EXPECT_EQ(row, expected) << canonical_json(item.at("text"));
+  }
+}
+
+}  // namespace hyfreedp::datasets
