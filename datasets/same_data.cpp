@@ -162,9 +162,34 @@ void TrainedData::add(const TrainedData& other) {
 }
 
 bool TrainedData::is_same(const DataIdentity& data) const {
-  return names.contains(data.name) || shares_source(data, names) || shares_any(data.marks, marks) ||
-         shares_any(data.common, marks) || shares_any(data.marks, common);
+  if (names.contains(data.name) || shares_source(data, names) || shares_any(data.marks, marks)) return true;
+  // What one of the two is said to be other people's, the other has among its common records.
+  const bool are_others = shares_any(data.alike, marks) || shares_any(alike, data.marks);
+  return !are_others && (shares_any(data.common, marks) || shares_any(data.marks, common));
 }
+
+namespace {
+
+// The marks of the own files among the marks of some data.
+std::vector<std::string> files_in(const std::set<std::string>& marks) {
+  std::vector<std::string> files;
+  const auto part = train_part("");
+  for (const auto& mark : marks) {
+    if (mark.ends_with(part)) files.push_back(mark.substr(0, mark.size() - part.size()));
+  }
+  return files;
+}
+
+bool were_compared(const TrainedData& one, const TrainedData& other) {
+  for (const auto& files : files_in(one.marks)) {
+    for (const auto& others : files_in(other.marks)) {
+      if (!datasets::were_compared(files, others)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
 
 bool may_be_same(const TrainedData& one, const TrainedData& other) {
   if (one.kinds.contains(DataKind::generated) || other.kinds.contains(DataKind::generated)) return false;
@@ -174,7 +199,8 @@ bool may_be_same(const TrainedData& one, const TrainedData& other) {
   // Published sets have no marks of single records.
   const bool both_own = one.kinds.contains(DataKind::own) && other.kinds.contains(DataKind::own);
   const auto secret = only_secret(one, both_own);
-  return secret.empty() || secret != only_secret(other, both_own);
+  if (secret.empty() || secret != only_secret(other, both_own)) return true;
+  return both_own && !were_compared(one, other);
 }
 
 bool is_said_to_be_others(const DataIdentity& test, const TrainedData& trained) {
@@ -188,10 +214,7 @@ bool supersedes(const DataIdentity& newer, const DataIdentity& older) {
 
 DataIdentity as_known_now(DataIdentity data) {
   if (data.kind != DataKind::own) return data;
-  const auto part = train_part("");
-  for (const auto& mark : std::set<std::string>(data.marks)) {
-    if (!mark.ends_with(part)) continue;
-    const auto files = mark.substr(0, mark.size() - part.size());
+  for (const auto& files : files_in(data.marks)) {
     for (const auto& other : content_marks(files).common_train) {
       if (!data.alike.contains(other)) data.common.insert(other);
     }
@@ -214,9 +237,10 @@ bool chooses_records(const std::string& option) {
 bool may_share_records(const DataIdentity& test, const TrainedData& trained) {
   if (test.kind == DataKind::generated) return false;
   const bool has_name = trained.names.contains(test.name);
-  const bool has_mark = shares_any(test.test_marks, trained.marks) ||
-                        shares_any(test.test_common, trained.marks) ||
-                        shares_any(test.test_marks, trained.common) || shares_source(test, trained.names);
+  const bool has_mark =
+      shares_any(test.test_marks, trained.marks) || shares_any(test.test_common, trained.marks) ||
+      (!is_said_to_be_others(test, trained) && shares_any(test.test_marks, trained.common)) ||
+      shares_source(test, trained.names);
   if (!has_name && !has_mark) return false;
   const bool is_set_aside = test.kind == DataKind::published && has_name &&
                             trained.set_aside == std::set<std::string>{test.set_aside};

@@ -15,6 +15,7 @@
 #include "datasets/image_folder_files.h"
 #include "datasets/image_options.h"
 #include "datasets/table_file.h"
+#include "datasets/text/tokenizer.h"
 #include "harness/models/facts/catalogue.h"
 #include "harness/models/facts/weights_source.h"
 #include "harness/models/networks/registry.h"
@@ -82,6 +83,15 @@ json::object member(const json::value& object, const char* key) {
 json::object trained_on(const std::string& folder) {
   const auto metadata = read_json_file((std::filesystem::path(folder) / models::kTrialMetadata).string());
   return metadata ? member(*metadata, "dataset") : json::object();
+}
+
+// As trial.json has a dataset, which leaves the usual out; empty where it has no such option.
+std::string normalise_of(const json::object& dataset) {
+  const auto facts = find_dataset(string_or(dataset, "name", ""));
+  if (!facts) return {};
+  const auto option = std::ranges::find((**facts).options, "normalise", &OptionSpec::name);
+  if (option == (**facts).options.end()) return {};
+  return string_or(member(dataset, "options"), "normalise", std::string(option->default_value.as_string()));
 }
 
 using Names = std::vector<std::string>;
@@ -162,9 +172,14 @@ Result<Names> own_class_names(const std::string& dataset, const json::object& op
 }
 
 Result<std::string> head_names_note(const Facts& facts, const json::object& options,
-                                    const json::object& model) {
+                                    const std::string& network, const json::object& model) {
   const auto weights = string_or(model, "weights", "");
-  if (weights.empty() || string_or(model, "head", "new") != "file") return "";
+  if (weights.empty() || sizes(facts, options).labels != LabelKind::classes) return "";
+  // A network without that option takes the head of the file if it is of as many classes.
+  const auto known = models::find_model(network);
+  const bool may_choose =
+      known && std::ranges::find((**known).options, "head", &OptionSpec::name) != (**known).options.end();
+  if (may_choose && string_or(model, "head", "new") != "file") return "";
   const auto folder = models::locate_weights(weights);
   const auto config = folder ? models::weights_config(*folder) : Result<json::object>(folder.error());
   if (!config) return "";
@@ -172,13 +187,16 @@ Result<std::string> head_names_note(const Facts& facts, const json::object& opti
   const auto kept = names_in(before.contains("class_names") ? before.at("class_names") : json::value());
   const auto rows = kept.empty() ? names_of_head(*config) : kept;
   const char* const file = kept.empty() ? "config.json" : models::kTrialMetadata;
+  const auto count = rows.empty() ? int_or(before, "classes", 0) : std::ssize(rows);
+  // Then the head is drawn anew.
+  if (!may_choose && count > 0 && count != sizes(facts, options).classes) return "";
   const auto classes = own_class_names(facts.name, options);
   if (!classes) return classes.error();
   if (rows.empty() || classes->empty()) {
     const auto other = string_or(before, "name", facts.name);
     if (other == facts.name) return "";
     return fmt::format(
-        "'head: file' takes the head of the weights '{}', whose rows are of the classes of the dataset {} "
+        "The model takes the head of the weights '{}', whose rows are of the classes of the dataset {} "
         "({}). Row 0 is taken for the first class of this dataset, and so on: look whether they mean the "
         "same, in the same order.",
         weights, other, models::kTrialMetadata);
@@ -193,21 +211,58 @@ Result<std::string> head_names_note(const Facts& facts, const json::object& opti
     std::ranges::sort(here);
     if (there != here) continue;
     return error(fmt::format(
-        "'head: file' takes the head of the weights '{}', whose rows are of the classes {} ({}), in "
+        "The model takes the head of the weights '{}', whose rows are of the classes {} ({}), in "
         "this order. The dataset has these classes in another order, {}: row {} of the head, '{}', would be "
-        "taken for '{}'. {}, or give the model `head: new`.",
+        "taken for '{}'. {}{}.",
         weights, first_names(rows), file, first_names(*classes), differs,
         rows[static_cast<std::size_t>(differs)], (*classes)[static_cast<std::size_t>(differs)],
-        facts.name == TableFile::kName
-            ? "Write 'labels' in the order of the head"
-            : "Put the rows of the head and their names into the dataset's order"));
+        facts.name == TableFile::kName ? "Write 'labels' in the order of the head"
+                                       : "Put the rows of the head and their names into the dataset's order",
+        may_choose ? ", or give the model `head: new`" : ""));
   }
   if (are_default(rows)) return "";
   return fmt::format(
-      "'head: file' takes the head of the weights '{}', whose rows are of the classes {} ({}); the "
+      "The model takes the head of the weights '{}', whose rows are of the classes {} ({}); the "
       "classes of the dataset are {}. Row 0 is taken for the first of these, and so on: look whether they "
       "mean the same, in the same order.",
       weights, first_names(rows), file, first_names(*classes));
+}
+
+std::string centred_note(const std::string& weights) {
+  const auto folder = weights.empty() ? Result<std::string>(error("none")) : models::locate_weights(weights);
+  if (!folder || !std::filesystem::exists(*folder + "/" + models::kFeatureMean)) return {};
+  return fmt::format(
+      "The weights '{}' were trained on features less their mean, which lies beside them ({}); this run does "
+      "not take that mean off, so the features are others.",
+      weights, models::kFeatureMean);
+}
+
+std::string tokenizer_note(const json::object& options, const std::string& weights) {
+  const auto name = string_or(options, "tokenizer", "");
+  if (name.empty() || weights.empty() || name == weights) return {};
+  const auto here = models::locate_weights(name), theirs = models::locate_weights(weights);
+  if (!here || !theirs || !load_tokenizer(*theirs)) return {};
+  const auto one = tokenizer_checksum(*here), other = tokenizer_checksum(*theirs);
+  if (!one || !other || *one == *other) return {};
+  return fmt::format(
+      "The weights '{}' have a tokenizer of their own, and the dataset has that of '{}', which is another: "
+      "an "
+      "id may stand for other words. `tokenizer: {}` takes the weights' own.",
+      weights, name, weights);
+}
+
+std::string base_note(const json::object& model) {
+  const auto adapter = string_or(model, "adapter", "");
+  const auto folder = adapter.empty() ? Result<std::string>(error("none")) : models::locate_adapter(adapter);
+  if (!folder) return {};
+  const auto metadata = read_json_file(*folder + "/" + models::kTrialMetadata);
+  if (!metadata) return {};
+  const auto base = member(json::value(member(json::value(member(*metadata, "config")), "model")), "options");
+  const auto theirs = string_or(base, "weights_sha256", ""), here = string_or(model, "weights_sha256", "");
+  if (theirs.empty() || theirs == here) return {};
+  return fmt::format(
+      "The adapter '{}' was trained on other weights than '{}' (trial.json: weights_sha256 {}...).", adapter,
+      string_or(model, "weights", ""), theirs.substr(0, 12));
 }
 
 std::string overlap_note(const Facts& facts, const std::string& weights) {
@@ -227,8 +282,8 @@ std::string scale_note(const Facts& facts, const json::object& options, const st
   if (given == "none") return {};
   const auto folder = models::locate_weights(weights);
   if (const auto before = folder ? trained_on(*folder) : json::object(); !before.empty()) {
-    const auto theirs = string_or(member(before, "options"), "normalise", given);
-    if (theirs == given) return {};
+    const auto theirs = normalise_of(before);
+    if (theirs.empty() || theirs == given) return {};
     return fmt::format(
         "The weights '{}' were trained on images with normalise: {} ({}); the dataset gives them with "
         "normalise: {}.",

@@ -30,12 +30,22 @@ std::string scale_note(const Facts& facts, const json::object& options, const st
 // if it is here, a table if its labels are texts. Of other datasets none.
 Result<std::vector<std::string>> own_class_names(const std::string& dataset, const json::object& options);
 
-// Where a model under these resolved options has the head of its weights (`head: file`), and they
+// Where weights that a run kept were trained on features less a released mean (features.safetensors
+// beside them): a sentence that says so; else "".
+std::string centred_note(const std::string& weights);
+// Where the dataset's `tokenizer` is another than that of the weights' own folder; else "".
+std::string tokenizer_note(const json::object& options, const std::string& weights);
+// Where the adapter that a model's options name was kept by a run, and was trained on other weights
+// than they name; else "".
+std::string base_note(const json::object& model);
+
+// Where a model under these resolved options has the head of its weights (`head: file`, and always
+// where the network has no option `head`), and they
 // and the dataset name the classes: an error where the names are the same in another
 // order, so that each row of the head would be taken for another class; a sentence with both where
 // they are other names, and of weights that a run kept where it was of another dataset; else "".
 // Default names (LABEL_0, ...) say nothing.
 Result<std::string> head_names_note(const Facts& facts, const json::object& options,
-                                    const json::object& model);
+                                    const std::string& network, const json::object& model);
 
 }  // namespace hyfreedp::datasets

@@ -89,12 +89,12 @@ class Reader {
     const auto record = is_pair ? text + '\0' + table.seconds[row] : text;
     (is_test ? test_ : train_).push_back(sha256_hex(record));
     if (!single_) return;
-    single_->add(text, is_test);
+    single_->add(plain_text(text), is_test);
     if (!is_pair) return;
-    single_->add(table.seconds[row], is_test);
+    single_->add(plain_text(table.seconds[row]), is_test);
     // Of the files' own rows whole pairs are compared: questions about one text are many records.
     if (!pairs_) pairs_.emplace(*secret_);
-    pairs_->add(record, is_test);
+    pairs_->add(plain_text(text) + '\0' + plain_text(table.seconds[row]), is_test);
   }
 
   std::string mark_, reading_;
@@ -103,16 +103,39 @@ class Reader {
   std::optional<RecordMarker> single_, pairs_;
 };
 
-// Adds the marks of other files that have records in common with these.
+// Compares with the other files, as far as that was not done yet, and adds the marks of those that
+// have records in common with these.
 Result<void> add_common(const std::string& mark, const RecordMarks& single, ContentMarks& marks) {
-  const auto found = others_with_records(folder(), mark, single);
+  auto now = marked_file(mark, single);
+  if (marks.as_marked != now) marks.compared.clear();
+  marks.as_marked = std::move(now);
+  std::set<std::string> others;
+  for (auto& other : marked_files(folder())) {
+    if (!other.starts_with(mark + " ") && !marks.compared.contains(other)) others.insert(other);
+  }
+  const auto found = with_common_records(folder(), others, single);
   if (!found) return found.error();
+  marks.compared.merge(others);
   for (const auto& common : *found) {
     if (common.trained_by_both) marks.common_train.insert(train_part(common.files_mark));
     if (common.trains_on_tests) marks.common_train.insert(test_part(common.files_mark));
     if (common.tests_on_theirs) marks.common_test.insert(train_part(common.files_mark));
   }
   return {};
+}
+
+Result<void> write(const std::string& file, const ContentMarks& before, const ContentMarks& marks) {
+  if (marks == before) return {};
+  const json::object object{{"all", as_list(marks.all)},
+                            {"train", as_list(marks.train)},
+                            {"test", as_list(marks.test)},
+                            {"common_train", as_list(marks.common_train)},
+                            {"common_test", as_list(marks.common_test)},
+                            {"compared", as_list(marks.compared)},
+                            {"as_marked", marks.as_marked},
+                            {"tests_on_training", marks.tests_on_training},
+                            {"secret", marks.secret}};
+  return write_file_atomically(file, canonical_json(object) + "\n", 0600);
 }
 
 Error tests_on_training() {
@@ -136,6 +159,10 @@ Result<void> Reader::keep(bool other_people) && {
   }
   const auto file = file_of(mark_);
   if (file.empty()) return {};
+  if (auto made = make_private_folder(folder()); !made) return made;
+  // Other files must not be read for the first time while these are compared with the rest.
+  const auto lock = FileLock::take(folder() + "/lock");
+  if (!lock) return lock.error();
   const auto before = content_marks(mark_);
   auto marks = before;
   const auto add = [](Records records, std::set<std::string>& to) {
@@ -148,31 +175,34 @@ Result<void> Reader::keep(bool other_people) && {
   if (test.empty()) add(train, marks.test);
   add(std::move(train), marks.all);
   marks.secret = mark_of_secret();
-  if (auto made = make_private_folder(folder()); !made) return made;
-  // Other files must not be read for the first time while these are compared with the rest.
-  const auto lock = FileLock::take(folder() + "/lock");
-  if (!lock) return lock.error();
   auto single = single_ ? std::optional(std::move(*single_).marks()) : std::nullopt;
   if (single) {
     single->readings.insert(reading_);
-    if (auto added = add_common(mark_, *single, marks); !added) return added;
     const bool now =
         !test.empty() && tests_on_training_records(pairs_ ? std::move(*pairs_).marks() : *single);
     if (now && !other_people) return tests_on_training();
     marks.tests_on_training = now || (marks.tests_on_training && has_record_marks(folder(), mark_));
   }
-  if (marks != before) {
-    const json::object object{{"all", as_list(marks.all)},
-                              {"train", as_list(marks.train)},
-                              {"test", as_list(marks.test)},
-                              {"common_train", as_list(marks.common_train)},
-                              {"common_test", as_list(marks.common_test)},
-                              {"tests_on_training", marks.tests_on_training},
-                              {"secret", marks.secret}};
-    if (auto kept = write_file_atomically(file, canonical_json(object) + "\n", 0600); !kept) return kept;
+  const auto all = with_kept_marks(folder(), mark_, single.value_or(RecordMarks{}));
+  if (!all) return all.error();
+  if (single || has_record_marks(folder(), mark_)) {
+    if (auto added = add_common(mark_, *all, marks); !added) return added;
   }
-  // Last: the files are not compared with the others again.
-  return single ? keep_record_marks(folder(), mark_, *single) : Result<void>();
+  if (auto written = write(file, before, marks); !written) return written;
+  // Last: without it the files count as not compared.
+  return single ? keep_record_marks(folder(), mark_, *all) : Result<void>();
+}
+
+// Images whose records were marked before: only files that came since are compared with them.
+Result<void> compare_again(const std::string& mark) {
+  const auto lock = FileLock::take(folder() + "/lock");
+  if (!lock) return lock.error();
+  const auto before = content_marks(mark);
+  const auto single = with_kept_marks(folder(), mark);
+  if (!single) return single.error();
+  auto marks = before;
+  if (auto added = add_common(mark, *single, marks); !added) return added;
+  return write(file_of(mark), before, marks);
 }
 
 constexpr const char* kImages = "images";
@@ -185,7 +215,9 @@ std::string reading_of(const json::object& options) {
     const auto* value = options.if_contains(name);
     if (value != nullptr && !value->is_null()) told[name] = *value;
   }
-  return "table " + canonical_json(told);
+  // Texts that were marked by their bytes are marked again.
+  const bool has_texts = !string_or(options, "text", "").empty();
+  return (has_texts ? "plain texts " : "table ") + canonical_json(told);
 }
 
 // The files' mark, also where a published checksum is all that they have had so far. Without a
@@ -208,6 +240,18 @@ bool has_marked_records(const std::string& files_mark) {
   return !file_of(files_mark).empty() && has_record_marks(folder(), files_mark);
 }
 
+bool were_compared(const std::string& files_mark, const std::string& other) {
+  if (files_mark == other) return true;
+  std::map<std::string, std::string> now;  // by files' mark
+  for (const auto& file : marked_files(folder())) now.emplace(file.substr(0, file.find(' ')), file);
+  const auto was_with = [&](const std::string& one, const std::string& two) {
+    const auto marks = content_marks(one);
+    return now.contains(one) && now.contains(two) && marks.as_marked == now.at(one) &&
+           marks.compared.contains(now.at(two));
+  };
+  return was_with(files_mark, other) || was_with(other, files_mark);
+}
+
 std::string train_part(const std::string& files_mark) { return files_mark + " train"; }
 std::string test_part(const std::string& files_mark) { return files_mark + " test"; }
 
@@ -222,6 +266,8 @@ ContentMarks content_marks(const std::string& files_mark) {
           .test = marks_in(object, "test"),
           .common_train = marks_in(object, "common_train"),
           .common_test = marks_in(object, "common_test"),
+          .compared = marks_in(object, "compared"),
+          .as_marked = string_or(object, "as_marked", ""),
           .tests_on_training = bool_or(object, "tests_on_training", false),
           .secret = string_or(object, "secret", "")};
 }
@@ -245,8 +291,10 @@ Result<void> keep_content(const json::object& options, const std::vector<std::st
 
 Result<void> keep_content(const json::object& options, const std::string& path, const ImageFolder& images) {
   const auto mark = marked_now(options);
-  if (!content_marks(mark).secret.empty() && has_record_marks(folder(), mark, kImages))
+  if (!content_marks(mark).secret.empty() && has_record_marks(folder(), mark, kImages)) {
+    if (auto compared = compare_again(mark); !compared) return compared;
     return check_own_test(options);
+  }
   std::map<std::string_view, ImageSplit> splits;
   for (const auto& file : images.files) splits.emplace(file.name, file.split);
   Reader reader(mark, kImages);

@@ -29,6 +29,9 @@ struct ContentMarks {
   // train_part() and test_part() of other files that have records in common with `train`, and
   // train_part() of those that have some in common with `test`.
   std::set<std::string> common_train, common_test;
+  // What these were compared with, and what they were themselves then (marked_files()).
+  std::set<std::string> compared;
+  std::string as_marked;
   // Records of `test`, where that is set aside, are in `train`, too (record_marks.h).
   bool tests_on_training = false;
   std::string secret;  // that they are under: mark_of_secret() then
@@ -36,8 +39,10 @@ struct ContentMarks {
   bool operator==(const ContentMarks&) const = default;
 };
 
-// Whether the single records of the files of that mark were marked, and so compared with others'.
+// Whether the single records of the files of that mark were marked.
 bool has_marked_records(const std::string& files_mark);
+// Whether the single records of both files, as they are marked now, were compared with each other.
+bool were_compared(const std::string& files_mark, const std::string& other);
 // The two parts of the files of that mark.
 std::string train_part(const std::string& files_mark);
 std::string test_part(const std::string& files_mark);

@@ -160,7 +160,8 @@ OwnName own_name(const std::string& path) {
   auto whole = fs::weakly_canonical(here ? *here : path, ignored).lexically_normal();
   if (!whole.has_filename()) whole = whole.parent_path();  // "images/"
   OwnName own{.name = whole.filename().string(), .ending = ""};
-  for (const std::string ending : {".gz", ".tgz", ".tar", ".zip", ".csv", ".tsv", ".libsvm"}) {
+  for (const std::string ending :
+       {".gz", ".tgz", ".tar", ".zip", ".csv", ".tsv", ".libsvm", ".jsonl", ".safetensors"}) {
     if (!own.name.ends_with(ending)) continue;
     own.name.resize(own.name.size() - ending.size());
     own.ending = ending + own.ending;

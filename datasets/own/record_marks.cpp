@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
+#include <fmt/format.h>
 #include <iterator>
+#include <utf8proc.h>
 
 #include "harness/base/files.h"
 #include "harness/base/json.h"
@@ -76,7 +79,31 @@ Result<RecordMarks> read_marks(const std::string& file) {
       "next read, and until then the odometer says \"at least\" of them.");
 }
 
+std::string text_of(const RecordMarks& marks) { return canonical_json(as_json(marks)) + "\n"; }
+
 }  // namespace
+
+std::string plain_text(const std::string& text) {
+  constexpr auto kOptions = static_cast<utf8proc_option_t>(
+      UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD | UTF8PROC_STRIPMARK | UTF8PROC_IGNORE);
+  utf8proc_uint8_t* mapped = nullptr;
+  const auto length = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                   static_cast<utf8proc_ssize_t>(text.size()), &mapped, kOptions);
+  if (length < 0) return text;  // no UTF-8: as it is
+  std::string plain;
+  for (utf8proc_ssize_t at = 0; at < length;) {
+    utf8proc_int32_t code = 0;
+    const auto bytes = utf8proc_iterate(mapped + at, length - at, &code);
+    if (bytes <= 0) break;
+    const auto category = utf8proc_category(code);
+    const bool is_blank = category >= UTF8PROC_CATEGORY_ZS;  // separators, control, format, private
+    if (!is_blank && category != UTF8PROC_CATEGORY_CN)
+      plain.append(reinterpret_cast<const char*>(mapped + at), static_cast<std::size_t>(bytes));
+    at += bytes;
+  }
+  std::free(mapped);
+  return plain;
+}
 
 std::int64_t RecordMarker::mark_of(std::string_view record) const {
   const auto digits = sha256_hex(secret_ + sha256_hex(record)).substr(0, 15);
@@ -120,32 +147,49 @@ bool has_record_marks(const std::string& folder, const std::string& files_mark, 
   return marks && marks->readings.contains(reading);
 }
 
-Result<void> keep_record_marks(const std::string& folder, const std::string& files_mark, RecordMarks marks) {
-  if (has_record_marks(folder, files_mark)) {
-    const auto before = read_marks(file_of(folder, files_mark));
-    if (!before) return before.error();
-    for (const auto part :
-         {&RecordMarks::train, &RecordMarks::test, &RecordMarks::whole_train, &RecordMarks::whole_test}) {
-      auto& now = marks.*part;
-      now.insert(now.end(), ((*before).*part).begin(), ((*before).*part).end());
-      tidy(now);
-    }
-    marks.readings.insert(before->readings.begin(), before->readings.end());
+Result<RecordMarks> with_kept_marks(const std::string& folder, const std::string& files_mark,
+                                    RecordMarks more) {
+  if (!has_record_marks(folder, files_mark)) return more;
+  const auto before = read_marks(file_of(folder, files_mark));
+  if (!before) return before.error();
+  for (const auto part :
+       {&RecordMarks::train, &RecordMarks::test, &RecordMarks::whole_train, &RecordMarks::whole_test}) {
+    auto& now = more.*part;
+    now.insert(now.end(), ((*before).*part).begin(), ((*before).*part).end());
+    tidy(now);
   }
-  return write_file_atomically(file_of(folder, files_mark), canonical_json(as_json(marks)) + "\n", 0600);
+  more.readings.insert(before->readings.begin(), before->readings.end());
+  return more;
 }
 
-Result<std::vector<CommonRecords>> others_with_records(const std::string& folder,
-                                                       const std::string& files_mark,
-                                                       const RecordMarks& marks) {
-  std::vector<CommonRecords> found;
+Result<void> keep_record_marks(const std::string& folder, const std::string& files_mark,
+                               const RecordMarks& marks) {
+  return write_file_atomically(file_of(folder, files_mark), text_of(marks), 0600);
+}
+
+std::set<std::string> marked_files(const std::string& folder) {
+  std::set<std::string> found;
   std::error_code absent;
   for (const auto& entry : std::filesystem::directory_iterator(folder, absent)) {
     const auto name = entry.path().filename().string();
     if (!name.ends_with(kEnding)) continue;
-    CommonRecords common{.files_mark = name.substr(0, name.size() - kEnding.size())};
-    if (common.files_mark == files_mark) continue;
-    const auto other = read_marks(entry.path().string());
+    const auto size = std::filesystem::file_size(entry.path(), absent);
+    if (!absent) found.insert(fmt::format("{} {}", name.substr(0, name.size() - kEnding.size()), size));
+  }
+  return found;
+}
+
+std::string marked_file(const std::string& files_mark, const RecordMarks& marks) {
+  return fmt::format("{} {}", files_mark, text_of(marks).size());
+}
+
+Result<std::vector<CommonRecords>> with_common_records(const std::string& folder,
+                                                       const std::set<std::string>& others,
+                                                       const RecordMarks& marks) {
+  std::vector<CommonRecords> found;
+  for (const auto& one : others) {
+    CommonRecords common{.files_mark = one.substr(0, one.find(' '))};
+    const auto other = read_marks(file_of(folder, common.files_mark));
     if (!other) return other.error();
     const Rows train{marks.train, marks.whole_train}, test{marks.test, marks.whole_test};
     const Rows their_train{other->train, other->whole_train}, their_test{other->test, other->whole_test};

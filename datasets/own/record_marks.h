@@ -2,16 +2,16 @@
 // common are found: two years of one table, a table and a part of it, the same table with its
 // columns in another order.
 //
-// A record's mark is 60 bits of a SHA-256 under the user's secret: of the bytes of an image's file
-// or of a text, or of the sorted numbers of a table's row that are not 0 (padding of LIBSVM's
+// A record's mark is 60 bits of a SHA-256 under the user's secret: of the bytes of an image's file,
+// of a text's plain_text(), or of the sorted numbers of a table's row that are not 0 (padding of LIBSVM's
 // format says nothing). A row has two: without its class, and with it, where the classes are
 // numbers, so that it does not matter which column is read as the class, or whether the class is
 // left out. Equal records of one file have one mark. Of more than a million the smallest million
 // are kept, and a part of a larger file that is small beside it may be missed.
 //
 // They are kept in ${XDG_STATE_HOME:-~/.local/state}/hyfreedp/content/MARK.records.json, mode 0600,
-// by the mark of the files (own_files.h), and are compared when such files are first read, with
-// those of all files that this user has had.
+// by the mark of the files (own_files.h), and are compared whenever such files are read, with those
+// of all files that this user has had and that they were not compared with yet.
 #pragma once
 
 #include <array>
@@ -45,6 +45,10 @@ struct CommonRecords {
   bool trains_on_tests = false;  // the other way round
 };
 
+// A text as marks know it: in small letters, without accents, white space, control and format
+// characters, so that no change that a tokenizer passes over makes it another text.
+std::string plain_text(const std::string& text);
+
 // Makes marks of records; `secret` is a text that nobody else knows.
 class RecordMarker {
  public:
@@ -64,15 +68,22 @@ class RecordMarker {
 // Whether marks of these files were kept in `folder`; with `reading`, those of its records.
 bool has_record_marks(const std::string& folder, const std::string& files_mark,
                       const std::string& reading = "");
-// Adds to those that are kept, which may be of another column of the same files, or of the files
-// read as something else.
-Result<void> keep_record_marks(const std::string& folder, const std::string& files_mark, RecordMarks marks);
-// The others of `folder` that have records in common with these: at least ten, and one in a
+// Those that are kept, which may be of another column of the same files, or of the files read as
+// something else, and `more`.
+Result<RecordMarks> with_kept_marks(const std::string& folder, const std::string& files_mark,
+                                    RecordMarks more = {});
+Result<void> keep_record_marks(const std::string& folder, const std::string& files_mark,
+                               const RecordMarks& marks);
+// The files whose records are marked in `folder`, each as "MARK SIZE" with the size of what is kept
+// of it, which grows with every further reading; and that of `marks`, as they would be kept.
+std::set<std::string> marked_files(const std::string& folder);
+std::string marked_file(const std::string& files_mark, const RecordMarks& marks);
+// Of those `others` (marked_files) the ones that have records in common with these: at least ten, and one in a
 // thousand of the smaller of the two; or all of several test records are among the training
 // records. Fewer are not looked for: the answer would tell, outside of ε, whether somebody's record
 // is among those trained on.
-Result<std::vector<CommonRecords>> others_with_records(const std::string& folder,
-                                                       const std::string& files_mark,
+Result<std::vector<CommonRecords>> with_common_records(const std::string& folder,
+                                                       const std::set<std::string>& others,
                                                        const RecordMarks& marks);
 // Whether as many of the files' own test records are training records, too; `marks` of files that
 // set test records aside.

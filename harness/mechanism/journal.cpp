@@ -43,7 +43,11 @@ struct JournalWriter::State {
   std::map<std::string, std::int64_t> places;
   std::map<std::int64_t, std::string> expected;
   Scores released;
+  std::function<void()> before_booking;
 
+  void tell() {
+    if (const auto told = std::exchange(before_booking, {})) told();
+  }
   Result<void> start() {
     auto line = as_json(Start{.trial = config.id(),
                               .attempt = attempt,
@@ -216,6 +220,10 @@ std::int64_t JournalWriter::attempt() const { return state_->attempt; }
 
 const std::string& JournalWriter::nonce() const { return state_->nonce; }
 
+void JournalWriter::tell_before_booking(std::function<void()> tell) {
+  state_->before_booking = std::move(tell);
+}
+
 const ResumePoint& JournalWriter::resumed_from() const { return state_->from; }
 
 Result<ResumePoint> JournalWriter::point(std::int64_t step) {
@@ -250,6 +258,7 @@ Result<void> JournalWriter::ensure_booked(std::int64_t step) {
   auto& booked = state_->current.booked;
   if (booked - step < kAhead / 2 + 1 && booked < state_->config.steps) {
     const auto until = std::min(state_->config.steps, std::max(step, booked) + kAhead);
+    state_->tell();
     if (auto written = state_->out.append(
             {{"type", "book"}, {"attempt", state_->attempt}, {"first", booked}, {"count", until - booked}});
         !written) {
@@ -267,6 +276,7 @@ Result<void> JournalWriter::book_score(double noise_multiplier, const std::strin
     // A replay of the same attempt draws the same noise: the same release.
     if (score.split == split && score.noise_multiplier == noise_multiplier) return {};
   }
+  state_->tell();
   state_->current.scores.push_back({noise_multiplier, split});
   if (auto written = state_->out.append({{"type", "book-score"},
                                          {"attempt", state_->attempt},

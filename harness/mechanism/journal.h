@@ -79,6 +79,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -167,6 +168,8 @@ class JournalWriter : public Bookings {
                                                      const EarlierAttempts& earlier = {},
                                                      const std::vector<ResumePoint>& points = {},
                                                      SyncCall sync = sync_data);
+  // Calls `tell` once, before anything is booked in this run.
+  void tell_before_booking(std::function<void()> tell);
   // What the present run goes on from; step 0 and no place for the beginning.
   const ResumePoint& resumed_from() const;
   std::int64_t attempt() const override;

@@ -53,6 +53,11 @@ Result<void> check_controller(const TrialConfig& config) {
                     "optimizer that takes a learning rate.",
                     config.optimizer.name, facts.name));
   }
+  if (const auto warmup = int_or(config.controller.options, "warmup", 0);
+      warmup > 0 && warmup >= config.steps) {
+    return error(
+        fmt::format("a 'warmup' of {} steps is not over when the run is, after {}.", warmup, config.steps));
+  }
   if (facts.probes != config.privacy.probe.has_value()) {
     return error(fmt::format("controller '{}' {} loss probes but the privacy plan has {}.", facts.name,
                              facts.probes ? "needs" : "asks for no", config.privacy.probe ? "them" : "none"));

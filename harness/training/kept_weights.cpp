@@ -21,7 +21,8 @@ Result<void> write_into(const FinalWeights& final, const std::string& folder) {
   if (!written) return written.error();
   const bool centred = final.feature_mean.defined();
   if (centred) {
-    auto mean = models::write_safetensors(folder + "/features.safetensors", {{"mean", final.feature_mean}});
+    auto mean =
+        models::write_safetensors(folder + "/" + models::kFeatureMean, {{"mean", final.feature_mean}});
     if (!mean) return mean;
   }
   const json::object kept{{"values", final.values},

@@ -23,8 +23,9 @@
 //       Once, when the worker is ready.
 //   {"type":"prepared","seconds":x}   {"type":"error","message":m}
 //   {"type":"progress","trial":ID,"step":s,"steps":T,"scalars":{..}}
-//       At most four times a second. s is the number of completed steps; scalars are released
-//       values only.
+//       Once before anything is booked in the run's journal: without it the run has released
+//       nothing. Then at most four times a second. s is the number of completed steps; scalars are
+//       released values only.
 //   {"type":"heartbeat","moves":n,"device_bytes":b}
 //       Once a second while it works on a message. n changes while the work goes on: training comes
 //       to its next microbatch, data are read or made. A worker of which n stands still, or which

@@ -196,6 +196,18 @@ std::optional<RegressFinding> no_values(const NightCell& tonight, const NightCel
     if (!none && fails_by_chance(kind)) continue;
     parts.push_back(fmt::format("{} failed in the reference and failed again: {}", seeds_text(seeds), kind));
   }
+  std::vector<std::string> unknown;  // the reference is of an unfinished run
+  auto seeds = reference.seeds;
+  for (const auto& before : reference.runs) seeds.insert(before.seed);
+  for (const auto seed : seeds) {
+    const auto* before = run_of(reference, seed);
+    const auto* now = run_of(tonight, seed);
+    const bool was_run = before != nullptr && before->state != NightRun::State::open;
+    if (was_run || reference.not_needed.contains(seed) || now == nullptr || !has_value(*now)) continue;
+    unknown.push_back(std::to_string(seed));
+  }
+  if (!unknown.empty())
+    parts.push_back(fmt::format("{} not run in the reference, and so not compared", seeds_text(unknown)));
   if (none) parts.emplace_back("no seed has a value in either night, so nothing was compared");
   if (parts.empty()) return std::nullopt;
   return RegressFinding{

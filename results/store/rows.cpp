@@ -27,6 +27,7 @@ Result<TrialRecord> read_trial(SQLite::Statement& statement) {
   trial.begun_after = columns.optional_integer();
   trial.peak_bytes = columns.integer();
   trial.device_peak_bytes = columns.integer();
+  trial.begun_key = columns.text();
   if (auto outcome = columns.outcome(); !outcome) return in_context("trial " + trial.id, outcome.error());
   return trial;
 }

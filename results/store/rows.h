@@ -13,7 +13,7 @@ namespace hyfreedp::results {
 // In the order in which read_trial() and read_study() take them.
 inline constexpr const char* kTrialColumns =
     "id, config, state, failure_kind, failure_message, notes, counts, fingerprint, attempts, seconds, "
-    "events, builds, charged, begun_after, peak_bytes, device_peak_bytes";
+    "events, builds, charged, begun_after, peak_bytes, device_peak_bytes, begun_key";
 inline constexpr const char* kStudyColumns =
     "id, spec, panel, row, method, epsilon_target, delta, seed, state, reported_trial, composition, label, "
     "flags, "

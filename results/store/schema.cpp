@@ -280,9 +280,15 @@ CREATE TABLE data (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
+// The key file that a worker found when it got a trial (TrialRecord).
+constexpr const char* kVersion10 = R"sql(
+ALTER TABLE trials ADD COLUMN begun_key TEXT NOT NULL DEFAULT '';
+)sql";
+
 // Entry i brings version i to version i + 1.
-constexpr std::array<const char*, kSchemaVersion> kMigrations = {
-    kVersion1, kVersion2, kVersion3, kVersion4, kVersion5, kVersion6, kVersion7, kVersion8, kVersion9};
+constexpr std::array<const char*, kSchemaVersion> kMigrations = {kVersion1, kVersion2, kVersion3, kVersion4,
+                                                                 kVersion5, kVersion6, kVersion7, kVersion8,
+                                                                 kVersion9, kVersion10};
 
 void apply(SQLite::Database& database, int version) {
   SQLite::Transaction transaction(database);

@@ -29,7 +29,7 @@
 
 namespace hyfreedp::results {
 
-inline constexpr int kSchemaVersion = 9;
+inline constexpr int kSchemaVersion = 10;
 
 struct SpecRecord {
   std::string name;  // "quick"
@@ -61,6 +61,8 @@ struct TrialRecord {
   // Set while a worker has the trial: the number of start lines in its journal before. It stays if
   // the end of the run was not recorded.
   std::optional<std::int64_t> begun_after;
+  // The nonce of its key file then; empty where there was none.
+  std::string begun_key = {};
 };
 
 // What a run took of its machine at a moment of one of its executions: a worker process has it from

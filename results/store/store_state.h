@@ -95,15 +95,15 @@ struct Store::State : Connection {
     const Prepared upsert(
         *this,
         fmt::format(
-            "INSERT INTO trials ({}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT "
-            "(id) DO "
+            "INSERT INTO trials ({}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON "
+            "CONFLICT (id) DO "
             "UPDATE "
             "SET config = excluded.config, state = excluded.state, failure_kind = excluded.failure_kind, "
             "failure_message = excluded.failure_message, notes = excluded.notes, counts = excluded.counts, "
             "fingerprint = excluded.fingerprint, attempts = excluded.attempts, seconds = excluded.seconds, "
             "events = excluded.events, builds = excluded.builds, charged = excluded.charged, "
             "begun_after = excluded.begun_after, peak_bytes = excluded.peak_bytes, "
-            "device_peak_bytes = excluded.device_peak_bytes",
+            "device_peak_bytes = excluded.device_peak_bytes, begun_key = excluded.begun_key",
             kTrialColumns));
     BoundRow(*upsert) << trial.id << canonical_json(trial.config) << name_of(trial.state)
                       << trial.failure_kind << trial.failure_message << canonical_json(as_json(trial.notes))
@@ -111,7 +111,7 @@ struct Store::State : Connection {
                       << trial.attempts << trial.seconds
                       << canonical_json(accounting::events_to_json({.events = trial.events}))
                       << canonical_json(as_json(trial.builds)) << canonical_json(to_json(trial.charged))
-                      << trial.begun_after << trial.peak_bytes << trial.device_peak_bytes;
+                      << trial.begun_after << trial.peak_bytes << trial.device_peak_bytes << trial.begun_key;
     upsert->exec();
   }
 

@@ -8,6 +8,7 @@
 
 #include "datasets/own/content_marks.h"
 #include "datasets/own/own_files.h"
+#include "datasets/own/record_marks.h"
 #include "harness/base/files.h"
 #include "tests/datasets/scratch.h"
 
@@ -309,6 +310,41 @@ TEST_F(SameData, FilesThatAreFirstReadAtTheSameTimeAreCompared) {
     beside.join();
     EXPECT_TRUE(is_same_table(first, second)) << i;
   }
+}
+
+// Marks that came from elsewhere, such as a restored copy, were compared with nothing here.
+TEST_F(SameData, FilesThatWereNotComparedAreNotToldApart) {
+  ASSERT_TRUE(write_file_atomically(path("one.csv"), measured({1}, 0, 600)));
+  ASSERT_TRUE(write_file_atomically(path("other.csv"), measured({1}, 300, 900)));
+  const auto content = path("state/hyfreedp/content"), elsewhere = path("elsewhere");
+  const auto one = table("one.csv");
+  std::filesystem::rename(content, elsewhere);
+  const auto other = table("other.csv");
+  std::filesystem::copy(elsewhere, content, std::filesystem::copy_options::overwrite_existing);
+  EXPECT_FALSE(is_same_table(one, other)) << "nothing tells that they have records in common";
+  EXPECT_FALSE(were_compared(own_mark(one), own_mark(other)));
+  TrainedData first, second;
+  first.add(identity_of("table-file", one));
+  second.add(identity_of("table-file", other));
+  EXPECT_TRUE(may_be_same(first, second));
+  EXPECT_TRUE(may_be_same(second, first));
+  // They are compared as soon as either is read again ...
+  EXPECT_TRUE(is_same_table(table("one.csv"), other));
+  EXPECT_TRUE(were_compared(own_mark(other), own_mark(one)));
+  // ... and again where what was found is gone.
+  std::filesystem::remove(content + "/" + own_mark(one) + ".json");
+  EXPECT_FALSE(were_compared(own_mark(other), own_mark(one)));
+  EXPECT_TRUE(is_same_table(table("one.csv"), other));
+}
+
+TEST(PlainText, HasNothingThatATokenizerPassesOver) {
+  const auto plain = plain_text("Café au lait, 3 EUR");
+  for (const char* same :
+       {"cafe\u0301 au lait,3 eur", "  CAFÉ\u00a0au\u200b  lait, 3\tEUR \n", "cafe au lait, 3 EUR\r"})
+    EXPECT_EQ(plain_text(same), plain) << same;
+  EXPECT_NE(plain_text("Café au lait, 4 EUR"), plain);
+  EXPECT_EQ(plain_text("\xff\xfe"), "\xff\xfe") << "no UTF-8";
+  EXPECT_EQ(plain_text(""), "");
 }
 
 // A user's own test part, too, of which records are in the training part.

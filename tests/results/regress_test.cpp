@@ -315,6 +315,19 @@ TEST(Nights, EpsilonAndLostValuesInvolveNoChance) {
   EXPECT_EQ(verdict(compare_nights(tonight, reference), "epsilon"), RegressVerdict::same);
 }
 
+// A reference of an unfinished folder says nothing of what it did not run.
+TEST(Nights, WhatTheReferenceDidNotRunIsNotTheSame) {
+  const auto tonight = Source(World{}).night();
+  auto reference = tonight;
+  reference.cells[0].runs[2].state = NightRun::State::open;
+  reference.cells[1].runs.erase(reference.cells[1].runs.begin());
+  reference.cells[1].seeds = {0, 1};
+  const auto report = compare_nights(tonight, reference);
+  EXPECT_EQ(verdict(report, "values"), RegressVerdict::unclear);
+  EXPECT_EQ(verdict(report, "values", "row-1"), RegressVerdict::unclear);
+  EXPECT_NE(report.exit_code(), 0);
+}
+
 TEST(Nights, DivergedRunsAreJudgedByChance) {
   World world;
   world.cells = 1;

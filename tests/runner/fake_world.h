@@ -127,7 +127,9 @@ class FakeExecutor final : public Executor {
       updates.push_back({.kind = Update::Kind::started, .job = job.id});
       const bool is_trial = string_or(job.request, "type", "") == "run";
       for (int i = 1; is_trial && i <= uses; ++i) updates.push_back(use(job.id, i));
+      has_booked_ = false;
       auto over = end(job);
+      if (has_booked_) updates.push_back({.kind = Update::Kind::progress, .job = job.id});
       if (crashed_) return error("The coordinator was killed.");
       if (is_trial && uses > 0) over.resident_bytes = 5e8;
       if (std::exchange(lingers_, false)) {
@@ -179,6 +181,7 @@ class FakeExecutor final : public Executor {
     crashed_ = ending == Fate::crash || ending == Fate::crash_unwritten;
     if (ending == Fate::unwritten || ending == Fate::crash_unwritten) return failure(job.id, kKilled);
     auto journal = open_journal(job.request, config, key);
+    journal->tell_before_booking([this] { has_booked_ = true; });
     at_begin(config, *journal);
     do_steps(config, ending, *journal);
     if (ending == Fate::kill || ending == Fate::crash) return failure(job.id, kKilled);
@@ -292,6 +295,7 @@ class FakeExecutor final : public Executor {
   std::vector<Update> over_, over_later_;
   bool lingers_ = false;
   bool crashed_ = false;
+  bool has_booked_ = false;  // the present job, so that its worker has told of it
   std::mt19937 random_{7};
 };
 

@@ -61,6 +61,15 @@ TEST_F(FirstRuns, ASearchOfNothingIsNamed) {
   EXPECT_THAT(wrong_with("optimizer: adamw", of("nondp-gs", "grid: []")), HasSubstr("The grid is empty"));
 }
 
+TEST_F(FirstRuns, AWarmUpEndsBeforeTheRun) {
+  const auto row = [](int warmup) {
+    return fmt::format("  - {{id: one, method: nondp-gs, options: {{grid: [0.1], warmup: {}}}}}\n", warmup);
+  };
+  EXPECT_EQ(wrong_with("optimizer: adamw", row(5)), "");
+  EXPECT_THAT(wrong_with("optimizer: adamw", row(6)),
+              HasSubstr("main, one: a 'warmup' of 6 steps is not over"));
+}
+
 TEST_F(FirstRuns, AFactorForEachTensorIsCounted) {
   EXPECT_THAT(wrong_with("optimizer: {name: d-adapt-adam, layer_scale: [1, 2, 3]}", kFixed),
               HasSubstr("'layer_scale' has 3 factors, and the model trains 2 tensors"));

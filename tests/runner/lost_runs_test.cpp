@@ -1,5 +1,6 @@
 // Runs whose journal, key file or database record is lost: whatever is left tells what they cost.
 #include <gmock/gmock.h>
+#include <map>
 
 #include "harness/runner/odometer/odometer.h"
 #include "harness/runner/odometer/trial_book.h"
@@ -169,8 +170,9 @@ TEST_F(LostRuns, CountWhereTheNextWorkerWroteNothingAndTheKeyIsGone) {
 }
 
 // A worker that was killed with its coordinator may still finish the write that it was in: its
-// start line can appear after the next coordinator has read the journal.
-TEST_F(LostRuns, AStartLineThatAppearsLateIsNoFurtherAttempt) {
+// start line can appear after the next coordinator has read the journal. Whether it booked nothing,
+// or its bookings were cut off, nobody knows: it is charged once.
+TEST_F(LostRuns, AStartLineThatAppearsLateIsOneAttempt) {
   begin_again(world_, runs_);
   lose_keys();
   FakeExecutor executor;
@@ -179,7 +181,7 @@ TEST_F(LostRuns, AStartLineThatAppearsLateIsNoFurtherAttempt) {
     ASSERT_TRUE(mechanism::JournalWriter::open(world_.out().journal(id), config, {}, {}));
   };
   world_.run(kSpec, executor);
-  for (const auto& id : runs_) EXPECT_EQ(executor.attempts.at(id), 1) << "the first alone did anything";
+  for (const auto& id : runs_) EXPECT_EQ(executor.attempts.at(id), 2);
 }
 
 TEST_F(LostRuns, StayChargedWhereTheirJournalsAreDamaged) {
@@ -348,6 +350,57 @@ TEST(LostRun, IsChargedWholeWhereNobodySawItsWorkerEndAndItsFilesAreGone) {
     EXPECT_THAT(world.run(kSpec, executor).failed, IsEmpty());
     EXPECT_EQ(steps_of(only(world)), 3 * 6);
   }
+}
+
+TEST(LostRun, IsChargedWholeWhereItsJournalWasCutToItsFirstLine) {
+  for (const bool keeps_key : {true, false}) {
+    World world;
+    FakeExecutor crashed;
+    crashed.fate = [&](const auto&) { return Fate::crash; };
+    ASSERT_FALSE(world.try_run(
+        world.read(kSpec), crashed, [] { return false; }, false));
+    std::string begun;
+    for (const auto& id : crashed.submitted) {
+      const auto text = read_file(world.out().journal(id));
+      if (!text || text->empty()) continue;
+      begun = id;
+      std::filesystem::resize_file(world.out().journal(id), text->find('\n') + 1);
+      if (!keeps_key) std::filesystem::remove(world.out().key(id));
+    }
+    ASSERT_FALSE(begun.empty());
+    EXPECT_EQ(steps_of(only(world)), 6);
+    FakeExecutor executor;
+    EXPECT_THAT(world.run(kSpec, executor).failed, IsEmpty());
+    // Under its key the run goes on with the attempt that was charged.
+    EXPECT_EQ(steps_of(only(world)), keeps_key ? 2 * 6 : 3 * 6);
+  }
+}
+
+TEST(LostRun, IsChargedWholeWhereItsJournalWasCutAndTheDatabaseIsGone) {
+  World world;
+  FakeExecutor executor;
+  world.run(kSpec, executor);
+  for (const auto& id : executor.submitted) {
+    const auto text = read_file(world.out().journal(id)).value();
+    std::filesystem::resize_file(world.out().journal(id), text.find('\n') + 1);
+  }
+  world.forget_database();
+  EXPECT_EQ(steps_of(only(world)), 2 * 6);
+}
+
+// An attempt under another key had begun: the older key does not stand for it.
+TEST_F(LostRuns, CountWhereAnOlderKeyIsPutBack) {
+  std::map<std::string, std::string> keys;
+  for (const auto& id : runs_) keys[id] = read_file(world_.out().key(id)).value();
+  lose_keys();
+  FakeExecutor crashed;
+  crashed.fate = [](const auto&) { return Fate::crash; };
+  ASSERT_FALSE(world_.try_run(
+      world_.read(kSpec), crashed, [] { return false; }, false));
+  EXPECT_EQ(steps_of(only(world_)), 3 * 6);
+  for (const auto& [id, key] : keys) ASSERT_TRUE(write_file_atomically(world_.out().key(id), key, 0600));
+  lose_journals();
+  EXPECT_GE(steps_of(only(world_)), 3 * 6);
 }
 
 TEST(LostRun, KeysThatWereNotPutInPlaceAreTidiedAway) {

@@ -119,8 +119,8 @@ TEST_F(ScaleOfImages, ThatIsUnusualOfTheNetworkIsWarnedOf) {
   // What this program kept was trained on what its spec said.
   const auto& facts = *datasets::find_dataset("cifar10").value();
   EXPECT_THAT(datasets::scale_note(facts, {}, "convnext", at("convnext")), HasSubstr("usually"));
-  write_file_atomically(at("convnext") + "/trial.json", R"({"dataset":{"name":"cifar10","options":{
-    "normalise":"half"}}})")
+  // The usual is left out there.
+  write_file_atomically(at("convnext") + "/trial.json", R"({"dataset":{"name":"cifar10","options":{}}})")
       .value();
   EXPECT_EQ(datasets::scale_note(facts, {{"normalise", "half"}}, "convnext", at("convnext")), "");
   EXPECT_THAT(datasets::scale_note(facts, {{"normalise", "imagenet"}}, "convnext", at("convnext")),
@@ -192,7 +192,7 @@ TEST_F(ClassesOfAHead, InAnotherOrderThanTheDatasetsAreRefused) {
         json::object{{"id2label", by_row}}, json::object{{"label2id", by_name}},
         // What people write of one name in two ways.
         json::object{{"label_names", {"Cherry_10", "apple", "banana"}}}}) {
-    EXPECT_THAT(said(more), AllOf(HasSubstr("refused: "), HasSubstr("spec.yaml:3: model: 'head: file'"),
+    EXPECT_THAT(said(more), AllOf(HasSubstr("refused: "), HasSubstr("spec.yaml:3: model: The model takes"),
                                   testing::ContainsRegex("[Cc]herry.10, apple, [Bb]anana"),
                                   HasSubstr("another order, Banana, apple, cherry 10: row 0 of the head, '"),
                                   HasSubstr("would be taken for 'Banana'"), HasSubstr("`head: new`")))
@@ -208,7 +208,7 @@ TEST_F(ClassesOfAHead, OfATableAreCompared) {
   write_file_atomically(at("vit/config.json"), canonical_json(config)).value();
   const json::object model{{"weights", at("vit")}, {"head", "file"}};
   const auto note = [&](const char* labels) {
-    return datasets::head_names_note(datasets::TableFile::facts(), {{"labels", labels}}, model);
+    return datasets::head_names_note(datasets::TableFile::facts(), {{"labels", labels}}, "vit", model);
   };
   const auto swapped = note("neg, pos");
   ASSERT_FALSE(swapped);
@@ -225,7 +225,7 @@ TEST_F(ClassesOfAHead, OfKeptWeightsAreCompared) {
       .value();
   const json::object model{{"weights", at("vit")}, {"head", "file"}};
   const auto note = [&](const datasets::Facts& facts, const json::object& options) {
-    return datasets::head_names_note(facts, options, model);
+    return datasets::head_names_note(facts, options, "vit", model);
   };
   const auto swapped = note(datasets::TableFile::facts(), {{"labels", "neg, pos"}});
   ASSERT_FALSE(swapped);
@@ -238,11 +238,44 @@ TEST_F(ClassesOfAHead, OfKeptWeightsAreCompared) {
   EXPECT_EQ(note(digits, {}).value(), "");
 }
 
+// A network without the option `head` takes the file's, if it is of as many classes.
+TEST_F(ClassesOfAHead, OfANetworkThatAlwaysTakesItAreCompared) {
+  write_zero_weights(at("mlp"), "mlp", {{"hidden", json::array{5}}}, {.features = 20, .classes = 2});
+  const auto& facts = datasets::TableFile::facts();
+  const json::object options{{"labels", "neg, pos"}, {"classes", 2}, {"features", 20}};
+  const auto note = [&](const char* metadata) {
+    write_file_atomically(at("mlp/trial.json"), metadata).value();
+    return datasets::head_names_note(facts, options, "mlp", {{"weights", at("mlp")}});
+  };
+  const auto swapped = note(R"({"dataset":{"name":"table-file","class_names":["pos","neg"]}})");
+  ASSERT_FALSE(swapped);
+  EXPECT_THAT(swapped.error().message, Not(HasSubstr("head: new")));
+  EXPECT_EQ(note(R"({"dataset":{"name":"table-file","class_names":["neg","pos"]}})").value(), "");
+  EXPECT_EQ(note(R"({"dataset":{"name":"table-file","class_names":["a","b","c"]}})").value(), "")
+      << "it is drawn anew";
+  EXPECT_THAT(note(R"({"dataset":{"name":"mnist","classes":2}})").value(), HasSubstr("of the dataset mnist"));
+}
+
+TEST_F(WeightsSpec, WhatLiesBesideKeptWeightsIsTold) {
+  write_zero_weights(at("kept"), "mlp", {{"hidden", json::array{5}}}, {.features = 20, .classes = 2});
+  EXPECT_EQ(datasets::centred_note(at("kept")), "");
+  write_file_atomically(at("kept/features.safetensors"), "").value();
+  EXPECT_THAT(datasets::centred_note(at("kept")), HasSubstr("less their mean, which lies beside them"));
+  const std::string tokens = HYFREEDP_TEST_DATA "/text/word_pieces/";
+  std::filesystem::copy(at("kept"), at("cased"));
+  std::filesystem::copy(tokens + "cased", at("cased"));
+  const json::object cased{{"tokenizer", at("cased")}};
+  EXPECT_EQ(datasets::tokenizer_note(cased, at("kept")), "") << "it has none";
+  EXPECT_EQ(datasets::tokenizer_note(cased, at("cased")), "");
+  std::filesystem::copy(tokens + "uncased", at("kept"));
+  EXPECT_THAT(datasets::tokenizer_note(cased, at("kept")), HasSubstr("have a tokenizer of their own"));
+}
+
 TEST_F(ClassesOfAHead, OfOtherNamesAreWarnedOf) {
   for (const json::array& names : {json::array{"Banana", "pomme", "cherry 10"}, json::array{"n1", "n2", "n3"},
                                    json::array{"Banana", "apple"}, json::array{"LABEL_1", "LABEL_0"}}) {
     EXPECT_THAT(said({{"label_names", names}}),
-                AllOf(Not(HasSubstr("refused")), HasSubstr("spec.yaml:3: 'head: file' takes the head"),
+                AllOf(Not(HasSubstr("refused")), HasSubstr("spec.yaml:3: The model takes the head"),
                       HasSubstr(std::string(names[0].as_string()) + ", "),
                       HasSubstr("the classes of the dataset are Banana, apple, cherry 10.")))
         << canonical_json(names);

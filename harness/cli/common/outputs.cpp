@@ -104,16 +104,25 @@ Result<std::vector<std::string>> write_tables(const results::TableModel& table, 
   return write_table_files(table, folder, "table");
 }
 
+namespace {
+
+void add(const Drawn& drawn, WrittenPlots& written) {
+  const auto pictures = paths_of(drawn.figures);
+  written.paths.insert(written.paths.end(), pictures.begin(), pictures.end());
+  for (const auto& one : drawn.left_out)
+    written.left_out.push_back(fmt::format("Not drawn: {}: {}.", one.name, one.why));
+}
+
+}  // namespace
+
 Result<WrittenPlots> write_plots(const results::Store& store, const std::string& spec_name,
                                  const std::string& folder, const PlotOptions& options) {
   auto table = results::build_table(store, spec_name, {.confidential = options.confidential});
   if (!table) return table.error();
   auto drawn = draw_all(store, *table, folder);
   if (!drawn) return drawn.error();
-  WrittenPlots written{paths_of(drawn->figures), {}};
-  for (const auto& one : drawn->left_out) {
-    written.left_out.push_back(fmt::format("Not drawn: {}: {}.", one.name, one.why));
-  }
+  WrittenPlots written;
+  add(*drawn, written);
   if (!options.pdf) return written;
   for (const auto& one : drawn->figures) {
     const auto path = fmt::format("{}/{}.pdf", plots_folder(folder, *table), one.figure.name);
@@ -125,29 +134,27 @@ Result<WrittenPlots> write_plots(const results::Store& store, const std::string&
 
 Result<plots::ReportPart> report_part_of(const results::Store& store, const std::string& spec_name,
                                          const std::string& folder, const results::TableOptions& options,
-                                         std::vector<std::string>& paths) {
+                                         WrittenPlots& written) {
   auto table = results::build_table(store, spec_name, options);
   if (!table) return table.error();
   if (!find_program("gnuplot")) return plots::report_part(*table, {.missing = plots::kNoGnuplot});
   auto drawn = draw_all(store, *table, folder);
   if (!drawn) return drawn.error();
-  const auto pictures = paths_of(drawn->figures);
-  paths.insert(paths.end(), pictures.begin(), pictures.end());
+  add(*drawn, written);
   return plots::report_part(*table,
                             {.drawn = std::move(drawn->figures), .left_out = std::move(drawn->left_out)});
 }
 
-Result<std::vector<std::string>> write_report(const results::Store& store, const std::string& spec_name,
-                                              const std::string& folder,
-                                              const results::TableOptions& options) {
-  std::vector<std::string> paths{folder +
-                                 (options.confidential ? "/report.confidential.html" : "/report.html")};
-  auto part = report_part_of(store, spec_name, folder, options, paths);
+Result<WrittenPlots> write_report(const results::Store& store, const std::string& spec_name,
+                                  const std::string& folder, const results::TableOptions& options) {
+  WrittenPlots all{.paths = {folder + (options.confidential ? "/report.confidential.html" : "/report.html")},
+                   .left_out = {}};
+  auto part = report_part_of(store, spec_name, folder, options, all);
   if (!part) return part.error();
   auto html = plots::report_html(&store, {std::move(*part)});
   if (!html) return html.error();
-  if (auto written = write_file_atomically(paths.front(), *html); !written) return written.error();
-  return paths;
+  if (auto written = write_file_atomically(all.paths.front(), *html); !written) return written.error();
+  return all;
 }
 
 Result<void> write_outputs(const results::Store& store, const std::string& spec_name,
@@ -155,13 +162,15 @@ Result<void> write_outputs(const results::Store& store, const std::string& spec_
   auto table = results::build_table(store, spec_name);
   if (!table) return table.error();
   if (auto written = write_tables(*table, folder); !written) return written.error();
-  if (auto written = write_report(store, spec_name, folder, {}); !written) return written.error();
+  const auto report = write_report(store, spec_name, folder, {});
+  if (!report) return report.error();
   terminal << results::terminal_table(*table, results::style_of_standard_output());
   terminal << "\nWritten: " << folder << "/{table.{md,csv,tex,html}, report.html}";
   if (find_program("gnuplot"))
     terminal << " and " << folder << "/plots/*.{svg,png}\n";
   else
     terminal << ". " << plots::kNoGnuplot << '\n';
+  for (const auto& sentence : report->left_out) terminal << sentence << '\n';
   return {};
 }
 

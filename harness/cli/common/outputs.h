@@ -59,13 +59,12 @@ struct WrittenPlots {
 };
 Result<WrittenPlots> write_plots(const results::Store& store, const std::string& spec_name,
                                  const std::string& folder, const PlotOptions& options = {});
-// A spec's part of a report, its figures drawn into FOLDER; `paths` gets the figures' files.
+// A spec's part of a report, its figures drawn into FOLDER, which `written` gets.
 Result<plots::ReportPart> report_part_of(const results::Store& store, const std::string& spec_name,
                                          const std::string& folder, const results::TableOptions& options,
-                                         std::vector<std::string>& paths);
-Result<std::vector<std::string>> write_report(const results::Store& store, const std::string& spec_name,
-                                              const std::string& folder,
-                                              const results::TableOptions& options);
+                                         WrittenPlots& written);
+Result<WrittenPlots> write_report(const results::Store& store, const std::string& spec_name,
+                                  const std::string& folder, const results::TableOptions& options);
 
 enum class TableFormat { terminal, markdown, csv, latex, latex_tables, html };
 

@@ -132,6 +132,14 @@ std::string noise_text(const Group& group) {
                     group.noises.text(release.purpose));
   }
   const auto& cell = group.first->cell;
+  // A method may bring a clipping of its own.
+  const auto& panels = cell.base.privacy;
+  if (plan.clipping != panels.clipping || plan.clipping_constant != panels.clipping_constant) {
+    parts.push_back(
+        plan.clipping == trial::Clipping::auto_v
+            ? "clips by auto-v"
+            : fmt::format("clips by {} at {}", name_of(plan.clipping), short_number(plan.clipping_constant)));
+  }
   if (!cell.noise_multiplier && cell.accountant != "pld") parts.push_back("by " + cell.accountant);
   return join(parts, ", ");
 }

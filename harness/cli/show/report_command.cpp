@@ -120,8 +120,11 @@ class Writer {
       store_ = std::move(*opened);
     }
     if (file) warn_of_other_version("report", *store_, *file, err_);
-    return report_part_of(*store_, name, fmt::format("{}/{}", figures_, name),
-                          {.confidential = request_.confidential}, paths_);
+    WrittenPlots drawn;
+    auto part = report_part_of(*store_, name, fmt::format("{}/{}", figures_, name),
+                               {.confidential = request_.confidential}, drawn);
+    paths_.insert(paths_.end(), drawn.paths.begin(), drawn.paths.end());
+    return part;
   }
 
   const ReportRequest& request_;

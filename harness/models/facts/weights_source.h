@@ -18,6 +18,8 @@ namespace hyfreedp::models {
 // seen (harness/runner/execute/weights_metadata.h); and its draft while the run is not over
 // (harness/training/kept_weights.h).
 inline constexpr const char* kTrialMetadata = "trial.json";
+// Beside weights that a run kept: the mean that it took off every feature.
+inline constexpr const char* kFeatureMean = "features.safetensors";
 inline constexpr const char* kStagedMetadata = "kept.json";
 
 // The folder's path. The error says what was needed and where it was looked for.

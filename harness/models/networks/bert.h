@@ -41,8 +41,8 @@ struct BertShape {
   // The position of the first token.
   std::int64_t first_position() const { return family == Family::roberta ? padding + 1 : 0; }
 
-  // Sizes by name: "bert-base", "bert-large", "minilm-l6", "roberta-base", "roberta-large". An error
-  // that begins with `where` for another name of the family.
+  // Sizes by name: "bert-base", "bert-large" or "minilm-l6"; of RoBERTa "roberta-base" or
+  // "roberta-large". An error that begins with `where` for another name.
   static Result<BertShape> named(const std::string& name, const std::string& where, Family family);
   // Sizes from Hugging Face's config.json, but for the classes and what the head reads. An error
   // names any option that changes the network and is not supported.

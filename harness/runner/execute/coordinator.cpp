@@ -413,7 +413,7 @@ Result<void> Coordinator::take_end(const Update& update) {
   for (auto& [index, runs] : cancelling_) runs.erase(update.job);
   const bool was_cancelled = update.failed && update.failure_kind == kCancelled;
   const bool had_worker = std::exchange(wanted.has_worker, false);
-  const auto heard = std::exchange(wanted.heard, Heard::no_step);
+  const auto heard = std::exchange(wanted.heard, Heard::nothing);
   if (had_worker) tally_.ended(update.slot, !update.failed, update.seconds);
   if (!update.checkpoint_problem.empty()) {
     // Its text names the trial.
@@ -485,7 +485,23 @@ Result<void> Coordinator::finish(std::size_t index) {
   for (auto* listener : listeners_) listener->study_over(news_of(index, record), store_);
   note_failure(index, record, run.failed_unexpectedly() || record.failure_kind == kInternal);
   gate_->over(index, record);
+  if (auto recorded = record_now_and_then(); !recorded) return recorded;
   return open_gate();
+}
+
+// For whoever loses database and journals after this process was killed. The record is written
+// whole, so that it takes a small part of the time.
+Result<void> Coordinator::record_now_and_then() {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::seconds kLeast{5};
+  constexpr int kPart = 50;
+  const auto begin = Clock::now();
+  if (!draw_key_ || begin < next_record_) return {};
+  if (auto recorded = update_release_record(store_, out_, studies_.front().outcome().spec); !recorded)
+    return recorded;
+  const auto end = Clock::now();
+  next_record_ = end + std::max<Clock::duration>(kLeast, kPart * (end - begin));
+  return {};
 }
 
 // Lets the studies of further seeds begin, or end where they are not needed.

@@ -126,7 +126,7 @@ class Coordinator {
     std::string unit;                  // what it counts as in the tally
     double cost = 0;                   // for the order: dearest first
     bool has_worker = false;
-    Heard heard = Heard::no_step;
+    Heard heard = Heard::nothing;
     bool is_stopping = false;  // the studies that wanted it were cancelled
     SystemLog system = {};
   };
@@ -153,6 +153,7 @@ class Coordinator {
   Result<void> keep_system(const std::string& trial, const SystemLog& log);
   void deliver(std::size_t index, const std::string& trial, const TrialEnd& end);
   Result<void> finish(std::size_t index);
+  Result<void> record_now_and_then();
   Result<void> open_gate();
   Result<void> end_not_needed(std::size_t index);
   Result<void> heed_requests();
@@ -186,6 +187,7 @@ class Coordinator {
   std::optional<SeedGate> gate_;
   std::chrono::steady_clock::duration request_interval_ = std::chrono::seconds(1);
   std::chrono::steady_clock::time_point next_look_ = {};
+  std::chrono::steady_clock::time_point next_record_ = {};
   std::vector<TakenRequest> heeded_;                         // until all that they cancel is over
   std::map<std::size_t, std::set<std::string>> cancelling_;  // studies: their runs that are to stop
   std::deque<std::size_t> ready_;                            // studies to advance

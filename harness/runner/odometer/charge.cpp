@@ -19,6 +19,8 @@ namespace {
 using trial::ChargedAttempt;
 using trial::EventTally;
 
+}  // namespace
+
 void add_recorded(std::vector<ChargedAttempt>& charged, const results::TrialRecord& recorded) {
   auto attempts = recorded.charged;
   if (attempts.empty()) attempts.push_back({"", recorded.events});  // of an older version
@@ -50,6 +52,26 @@ void add_recorded(std::vector<ChargedAttempt>& charged, const results::TrialReco
   }
 }
 
+namespace {
+
+// Whether the last attempt has a start line and nothing else: its worker was killed before it
+// booked anything, or somebody cut the journal.
+bool last_has_not_booked(const mechanism::Journal& journal) {
+  if (journal.finish || journal.nonce.empty()) return false;
+  const auto last = std::ranges::find(journal.charged, journal.nonce, &ChargedAttempt::name);
+  return last != journal.charged.end() && last->events.empty() && last->rest.empty();
+}
+
+void charge_whole(const std::string& name, std::vector<accounting::Event> whole,
+                  std::vector<ChargedAttempt>& charged) {
+  const auto same = name.empty() ? charged.end() : std::ranges::find(charged, name, &ChargedAttempt::name);
+  if (same != charged.end()) {
+    *same = {name, std::move(whole)};
+  } else {
+    charged.push_back({name, std::move(whole)});
+  }
+}
+
 }  // namespace
 
 bool is_missing_journal(const std::string& path) {
@@ -66,13 +88,6 @@ Result<void> make_empty_journal(const std::string& path) {
   return {};
 }
 
-bool has_released_nothing(const std::string& journal, const std::string& key) {
-  std::error_code unknown;
-  // The key before the journal: a worker makes them in the other order.
-  const bool has_no_key = !std::filesystem::exists(key, unknown) && !unknown;
-  return has_no_key && std::filesystem::exists(journal, unknown) && is_missing_journal(journal);
-}
-
 Result<std::optional<random::KeyLabel>> key_label(const std::string& path) {
   auto stored = random::read_key(path);
   if (!stored) return stored.error();
@@ -82,6 +97,7 @@ Result<std::optional<random::KeyLabel>> key_label(const std::string& path) {
 
 Result<std::vector<ChargedAttempt>> charge_of(const KnownOfTrial& known) {
   const auto* journal = known.journal;
+  const auto* recorded = known.recorded;
   const auto& key = known.key;
   std::vector<ChargedAttempt> charged;
   if (journal != nullptr) charged = journal->charged;
@@ -95,24 +111,27 @@ Result<std::vector<ChargedAttempt>> charge_of(const KnownOfTrial& known) {
     }
     charged.push_back({key->nonce, mechanism::events(*config)});
   }
-  if (known.recorded == nullptr) return charged;
-  const auto& recorded = *known.recorded;
-  add_recorded(charged, recorded);
-  const bool is_explained =
-      has_lost_journal ||
-      (journal != nullptr ? recorded.begun_after && journal->starts > *recorded.begun_after
-                          : known.released_nothing);
-  if (recorded.begun_after && !is_explained) {
-    const auto config = trial::TrialConfig::from_json(recorded.config, "trial " + recorded.id);
-    if (!config) return config.error();
-    const auto of_key =
-        is_of_key ? std::ranges::find(charged, key->nonce, &ChargedAttempt::name) : charged.end();
-    if (of_key != charged.end()) {
-      *of_key = {of_key->name, mechanism::events(*config)};
-    } else {
-      charged.push_back({"", mechanism::events(*config)});
-    }
+  const bool has_unbooked = journal != nullptr && last_has_not_booked(*journal);
+  if (recorded == nullptr) {
+    if (has_unbooked && !known.released_nothing)
+      charge_whole(journal->nonce, mechanism::events(journal->config), charged);
+    return charged;
   }
+  add_recorded(charged, *recorded);
+  if (!recorded->begun_after || known.released_nothing) return charged;
+  const bool has_begun = journal != nullptr && journal->starts > *recorded->begun_after;
+  const bool is_new_key =
+      key && key->nonce != recorded->begun_key &&
+      std::ranges::find(recorded->charged, key->nonce, &ChargedAttempt::name) == recorded->charged.end();
+  const bool is_explained = has_begun ? !has_unbooked : has_lost_journal && is_new_key;
+  if (is_explained) return charged;
+  const auto config = trial::TrialConfig::from_json(recorded->config, "trial " + recorded->id);
+  if (!config) return config.error();
+  // Under the key that it found it goes on with the attempt of before.
+  const auto name = has_begun                                  ? journal->nonce
+                    : key && key->nonce == recorded->begun_key ? key->nonce
+                                                               : std::string();
+  charge_whole(name, mechanism::events(*config), charged);
   return charged;
 }
 

@@ -45,11 +45,6 @@ bool is_missing_journal(const std::string& path);
 // lost. Does nothing where the file exists.
 Result<void> make_empty_journal(const std::string& path);
 
-// Whether the trial's journal is there without a whole line and its key file is not, as a worker
-// leaves them that was killed before it released anything. Anybody can empty a file, so this is to
-// be believed only by the process that saw the worker's whole life, at its end.
-bool has_released_nothing(const std::string& journal, const std::string& key);
-
 // The label of a run's key file; none where there is no file or it is of the first format, which
 // names no journal.
 Result<std::optional<random::KeyLabel>> key_label(const std::string& path);
@@ -59,10 +54,13 @@ struct KnownOfTrial {
   const mechanism::Journal* journal = nullptr;
   std::optional<random::KeyLabel> key;
   const results::TrialRecord* recorded = nullptr;
-  // Its worker has just ended: whoever asks saw it begin and heard of no step, and
-  // has_released_nothing().
+  // Its worker has just ended: whoever asks saw it begin, and it did not tell that it was to book
+  // anything (trial/worker_protocol.h). Files do not show that: anybody can cut them.
   bool released_nothing = false;
 };
+
+// Adds the attempts of a record, the larger charge of those that are in both.
+void add_recorded(std::vector<trial::ChargedAttempt>& charged, const results::TrialRecord& recorded);
 
 // The trial's attempts, charged. An error where the config in the label or in the record is none.
 Result<std::vector<trial::ChargedAttempt>> charge_of(const KnownOfTrial& known);

@@ -206,17 +206,27 @@ Result<void> write_all(const OutFolder& out, const std::string& spec,
   return write_file_atomically(out.release_record(spec), canonical_json(file) + "\n", 0600);
 }
 
-// What became of a run whose journal is lost is not known any more, but what it cost is.
+// What became of a run whose journal is lost is not known any more, but what it cost is. Database
+// and journal may be older copies, or another folder's, so what each tells is added.
 Result<void> put_cost(results::Store& store, TrialBook& book, const results::TrialRecord& run) {
   const auto known = store.trial(run.id);
   if (!known) return known.error();
-  if (*known || book.rebuild(run.id)) return {};
-  auto lost = run;
-  lost.state = trial::TrialState::failed;
-  lost.failure_kind = kInternal;
-  lost.failure_message = "Its journal is lost; the release record says what it executed.";
-  lost.attempts = std::max<std::int64_t>(1, static_cast<std::int64_t>(run.charged.size()));
-  return store.put_trial(lost, {}, {});
+  if (*known && results::is_final(**known)) return {};
+  auto record = *known ? **known : run;
+  if (*known) {
+    if (record.charged.empty() && !record.events.empty()) record.charged.push_back({"", record.events});
+    add_recorded(record.charged, run);
+    record.events = trial::events_of(record.charged);
+  } else {
+    record.state = trial::TrialState::failed;
+    record.failure_kind = kInternal;
+    record.failure_message = "Its journal is lost; the release record says what it executed.";
+  }
+  record.attempts = std::max({std::int64_t{1}, record.attempts, std::ssize(record.charged)});
+  if (auto put = store.put_trial(record, {}, {}); !put) return put;
+  // Where its end is in a journal, that takes the place of this.
+  if (!*known) (void)book.rebuild(run.id);
+  return {};
 }
 
 Result<void> put_costs(results::Store& store, const OutFolder& out, const RecordedStudy& recorded) {

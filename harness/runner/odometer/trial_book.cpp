@@ -166,7 +166,11 @@ Result<std::int64_t> TrialBook::note(const trial::TrialConfig& config, bool begi
   record.failure_message.clear();
   if (auto charged = charge(record, journal ? &*journal : nullptr, heard); !charged) return charged.error();
   const auto booked = count_booked(record);
-  if (begins) record.begun_after = journal ? journal->starts : 0;
+  if (begins) {
+    record.begun_after = journal ? journal->starts : 0;
+    const auto key = key_label(out_.key(id));
+    record.begun_key = key && *key ? (**key).nonce : "";
+  }
   if (auto written = store_.put_trial(record, {}, {}); !written) return written.error();
   if (!begins) return booked;
   // Only now: where an earlier journal is lost, what that costs is recorded.
@@ -194,17 +198,18 @@ Result<bool> TrialBook::settle_key(const std::string& path) {
   const auto known_attempts = attempts(*config);
   if (!known_attempts) return known_attempts.error();
   // As a worker that goes on does: the start line charges what is lost.
-  if (auto made = mechanism::JournalWriter::open(out_.journal(id), *config, {},
-                                                 {.key = **label, .recorded = *known_attempts});
-      !made) {
-    return made.error();
-  }
+  const auto made = mechanism::JournalWriter::open(out_.journal(id), *config, {},
+                                                   {.key = **label, .recorded = *known_attempts});
+  if (!made) return made.error();
+  // The attempt that the start line begins releases nothing.
+  const trial::Finish end{
+      .state = trial::TrialState::failed,
+      .kind = kInternal,
+      .message = "Its journal is lost; every attempt that its key tells of is charged whole."};
+  if (auto written = (**made).finish(end); !written) return written.error();
   journal = mechanism::read_journal(out_.journal(id));
   if (!journal) return journal.error();
   auto record = record_of(*config, &*journal);
-  record.state = trial::TrialState::failed;
-  record.failure_kind = kInternal;
-  record.failure_message = "Its journal is lost; every attempt that its key tells of is charged whole.";
   if (auto charged = charge(record, &*journal); !charged) return charged.error();
   if (auto written = store_.put_trial(record, {}, {}); !written) return written.error();
   return true;
@@ -230,17 +235,14 @@ Result<void> TrialBook::charge(results::TrialRecord& record, const mechanism::Jo
     record.events = recorded->events;
     record.charged = recorded->charged;
     record.begun_after = recorded->begun_after;
+    record.begun_key = recorded->begun_key;
     return {};
   }
   std::optional<random::KeyLabel> key;
   // A key file that cannot be read is for the worker to refuse and for the odometer to name.
   if (auto label = key_label(out_.key(record.id))) key = std::move(*label);
-  auto charged =
-      charge_of({.journal = journal,
-                 .key = key,
-                 .recorded = recorded,
-                 .released_nothing = heard == Heard::no_step &&
-                                     has_released_nothing(out_.journal(record.id), out_.key(record.id))});
+  auto charged = charge_of(
+      {.journal = journal, .key = key, .recorded = recorded, .released_nothing = heard == Heard::nothing});
   if (!charged) return charged.error();
   record.charged = std::move(*charged);
   record.events = trial::events_of(record.charged);

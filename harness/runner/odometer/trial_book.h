@@ -26,8 +26,9 @@ struct TrialEnd {
   std::string message;  // of a failure
 };
 
-// Whether whoever tells of a worker's end saw its whole life without hearing of a step.
-enum class Heard { no_step, maybe_more };
+// Whether whoever tells of a worker's end saw its whole life without hearing that it was to book
+// anything.
+enum class Heard { nothing, maybe_more };
 
 class TrialBook {
  public:
@@ -45,8 +46,8 @@ class TrialBook {
   // still finish a write until its worker is there.
   Result<std::int64_t> begin(const trial::TrialConfig& config);
   // After its worker was told to stop, and has, or was lost with its coordinator: what it booked,
-  // where it began. A worker that left neither a line nor a key is charged nothing where no step
-  // was heard of, else what its run was to release.
+  // where it began. A worker that booked nothing as far as its journal shows is charged nothing
+  // where nothing was heard of it, else what its run was to release.
   Result<void> interrupt(const trial::TrialConfig& config, Heard heard);
   // The end that the executor announced.
   Result<TrialEnd> record(const trial::TrialConfig& config, const Update& update, Heard heard);

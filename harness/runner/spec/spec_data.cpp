@@ -139,7 +139,10 @@ void warn_of_weights(const Entry& entry, const spec::Named& dataset, const spec:
       warn(models::positions_note(network, weights));
     }
     warn(datasets::overlap_note(facts, weights));
+    warn(datasets::centred_note(weights));
   }
+  warn(datasets::tokenizer_note(dataset.options, string_or(model.options, "weights", "")));
+  warn(datasets::base_note(model.options));
 }
 
 void warn_of_weights(const Entry& entry, const std::vector<trial::OodTest>& sets, const json::object& model,
@@ -170,7 +173,7 @@ std::optional<spec::Named> read_model(const Layers& layers, Problems& problems) 
 void check_head_names(const Entry& entry, const spec::Named& dataset, const spec::Named& model,
                       Problems& problems) {
   const auto& facts = *datasets::find_dataset(dataset.name).value();
-  const auto note = datasets::head_names_note(facts, dataset.options, model.options);
+  const auto note = datasets::head_names_note(facts, dataset.options, model.name, model.options);
   if (!note) problems.add(entry.wrong_inside(note.error().message, ""));
   if (note && !note->empty()) problems.warn(entry.remark(*note));
 }

@@ -221,6 +221,13 @@ Result<std::optional<Finish>> Session::run_journalled(const trial::TrialConfig& 
       request.journal, config, fingerprint, *earlier,
       checkpoints ? training::points_of(checkpoints->read()) : std::vector<mechanism::ResumePoint>());
   if (!journal) return journal.error();
+  (**journal).tell_before_booking([&] {
+    outbox_.send({{"type", "progress"},
+                  {"trial", request.trial},
+                  {"step", (**journal).resumed_from().step},
+                  {"steps", config.steps},
+                  {"scalars", json::object()}});
+  });
   const auto fail = [&](const std::string& kind,
                         const std::string& message) -> Result<std::optional<Finish>> {
     const auto finish = failure(kind, message);
