@@ -4,7 +4,7 @@
 #include <map>
 
 #include "datasets/facts.h"
-#include "datasets/weights_notes.h"
+#include "datasets/notes/weights_notes.h"
 #include "harness/base/text.h"
 #include "results/table/footnotes.h"
 

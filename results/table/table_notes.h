@@ -38,7 +38,7 @@ struct NoteFacts {
   bool has_memory = false;             // of some run it is recorded
   bool has_own_test = false;           // some panel is tested on a user's own records
   std::vector<std::string> ood_tests;  // "stl10: 7200 records of stl10"
-  std::set<std::string> overlaps;      // sentences of datasets/weights_notes.h
+  std::set<std::string> overlaps;      // sentences of datasets/notes/weights_notes.h
   // Titles of rows with a private value, by label and rule of composition.
   std::map<std::string, std::map<std::string, std::set<std::string>>> rules;
   std::map<std::string, std::vector<std::string>> splits;  // sizes -> titles of panels

@@ -49,7 +49,8 @@ TEST_F(ClassMetrics, AreShownWhereTheyAreRecorded) {
 TEST_F(ClassMetrics, AreSaidToBeMissingWhereTheyAreNot) {
   draw_no_pictures();
   const auto ended = run({"run", spec("plain", "auc", ""), "--quiet"});
-  EXPECT_THAT(ended.out, HasSubstr("holds no test AUC, which `evaluate: {by_class: true}`"));
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, HasSubstr("table.metric is of what `evaluate: {by_class: true}` records"));
 }
 
 }  // namespace

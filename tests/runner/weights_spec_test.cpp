@@ -1,6 +1,6 @@
 // Weights that do not fit their model are a mistake of the spec, which no run has to find.
+#include "datasets/notes/weights_notes.h"
 #include "datasets/table_file.h"
-#include "datasets/weights_notes.h"
 #include "spec_file.h"
 #include "tests/datasets/scratch.h"
 #include "tests/runner/zero_weights.h"

@@ -166,7 +166,7 @@ TEST(FreeStep, IsRefusedWithoutMomentumOrBesideAnAverage) {
       std::string::npos);
   config = config_with({{"free_step", true}});
   config.training.average = trial::Average::swa;
-  EXPECT_NE(refusal(config).find("the run is evaluated at their average"), std::string::npos);
+  EXPECT_NE(refusal(config).find("train.average evaluates the run at their average"), std::string::npos);
   EXPECT_TRUE(
       resolve_options(optimizers::find_optimizer("adamw").value()->options, {{"free_step", true}}, "adamw")
           .has_error());

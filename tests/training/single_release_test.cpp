@@ -40,7 +40,7 @@ std::vector<trial::PrivacyPlan> every_plan() {
   std::vector<trial::PrivacyPlan> plans;
   for (const auto& [clipping, constant] :
        {std::pair{Clipping::auto_s, 1e-9}, std::pair{Clipping::auto_v, 0.01},
-        std::pair{Clipping::abadi, 1e-3}, std::pair{Clipping::adaptive, 1e-3}}) {
+        std::pair{Clipping::abadi, 1e-5}, std::pair{Clipping::adaptive, 1e-5}}) {
     plan.clipping = clipping;
     plan.clipping_constant = constant;
     plan.adaptive.reset();

@@ -238,6 +238,11 @@ TEST(Worker, ProgressShowsReleasedValuesOnly) {
   auto config = long_config();
   config.model = model_named("mlp");
   worker.run(config, folder.file("a.jsonl"));
+  // The first tells that something is about to be booked.
+  const auto first = worker.receive("progress");
+  ASSERT_FALSE(first.empty());
+  EXPECT_EQ(first.at("step").to_number<std::int64_t>(), 0);
+  EXPECT_TRUE(first.at("scalars").as_object().empty());
   const auto progress = worker.receive("progress");
   ASSERT_FALSE(progress.empty());
   EXPECT_EQ(progress.at("trial").as_string(), config.id());

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "datasets/facts.h"
+#include "datasets/notes/weights_notes.h"
 #include "datasets/same_data.h"
-#include "datasets/weights_notes.h"
 #include "harness/base/text.h"
 #include "harness/models/facts/facts.h"
 #include "harness/runner/lineage/initial_weights.h"

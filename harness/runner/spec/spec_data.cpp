@@ -6,8 +6,8 @@
 
 #include "datasets/image_folder_files.h"
 #include "datasets/image_options.h"
+#include "datasets/notes/weights_notes.h"
 #include "datasets/table_columns.h"
-#include "datasets/weights_notes.h"
 #include "harness/base/text.h"
 #include "harness/models/facts/blueprint.h"
 #include "harness/models/facts/facts.h"

@@ -1,4 +1,4 @@
-#include "datasets/weights_notes.h"
+#include "datasets/notes/weights_notes.h"
 
 #include <algorithm>
 #include <charconv>
