@@ -78,8 +78,8 @@ json::object member(const json::value& object, const char* key) {
   return found != nullptr && found->is_object() ? found->get_object() : json::object();
 }
 
-// Of weights that a run kept the dataset that they were trained on, as "dataset" of their trial.json
-// has it (runner/execute/weights_metadata.h). Empty of other weights.
+// The dataset that weights which a run kept were trained on, as "dataset" of their trial.json has
+// it (runner/execute/weights_metadata.h). Empty of other weights.
 json::object trained_on(const std::string& folder) {
   const auto metadata = read_json_file((std::filesystem::path(folder) / models::kTrialMetadata).string());
   return metadata ? member(*metadata, "dataset") : json::object();

@@ -3,10 +3,10 @@
 // columns in another order.
 //
 // A record's mark is 60 bits of a SHA-256 under the user's secret: of the bytes of an image's file,
-// of a text's plain_text(), or of the sorted numbers of a table's row that are not 0 (padding of LIBSVM's
-// format says nothing). A row has two: without its class, and with it, where the classes are
-// numbers, so that it does not matter which column is read as the class, or whether the class is
-// left out. Equal records of one file have one mark. Of more than a million the smallest million
+// of a text's plain_text(), or of the sorted numbers of a table's row that are not 0 (padding of
+// LIBSVM's format says nothing). A row has two: without its class, and with it, where the classes
+// are numbers, so that it does not matter which column is read as the class, or whether the class
+// is left out. Equal records of one file have one mark. Of more than a million the smallest million
 // are kept, and a part of a larger file that is small beside it may be missed.
 //
 // They are kept in ${XDG_STATE_HOME:-~/.local/state}/hyfreedp/content/MARK.records.json, mode 0600,
@@ -78,10 +78,10 @@ Result<void> keep_record_marks(const std::string& folder, const std::string& fil
 // of it, which grows with every further reading; and that of `marks`, as they would be kept.
 std::set<std::string> marked_files(const std::string& folder);
 std::string marked_file(const std::string& files_mark, const RecordMarks& marks);
-// Of those `others` (marked_files) the ones that have records in common with these: at least ten, and one in a
-// thousand of the smaller of the two; or all of several test records are among the training
-// records. Fewer are not looked for: the answer would tell, outside of ε, whether somebody's record
-// is among those trained on.
+// Of those `others` (marked_files) the ones that have records in common with these: at least ten,
+// and one in a thousand of the smaller of the two; or all of several test records are among the
+// training records. Fewer are not looked for: the answer would tell, outside of ε, whether
+// somebody's record is among those trained on.
 Result<std::vector<CommonRecords>> with_common_records(const std::string& folder,
                                                        const std::set<std::string>& others,
                                                        const RecordMarks& marks);
