@@ -7,7 +7,8 @@
 //          vocab.bpe is joined, again and again, until no pair is in vocab.bpe
 //   ids    of the remaining symbols, from encoder.json
 // Every byte string has an encoding, and decoding gives its bytes back. Marks such as
-// "<|endoftext|>" in a text are plain text. Letters, numbers and white space are those of Boost's tables of Unicode.
+// "<|endoftext|>" in a text are plain text. Letters, numbers and white space are those of Boost's
+// tables of Unicode.
 #pragma once
 
 #include <cstdint>
