@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <optional>
 #include <set>
 
 #include "harness/random/key_file.h"
@@ -514,9 +515,14 @@ TEST(ReleaseRecord, WhatAnOpenRowCostOutlivesAllButTheRecord) {
 
 // Also where a row was cancelled, and then opened again.
 TEST(ReleaseRecord, WhatAReopenedSelectionCostOutlivesAllButTheRecord) {
-  World world;
-  FakeExecutor first;
-  world.run(spec_of(kSelection), first, [&] { return first.ended >= 1; });
+  // Until one draws more runs than the first, so that it is open when it is stopped.
+  std::optional<World> stopped;
+  do {
+    stopped.emplace();
+    FakeExecutor first;
+    stopped->run(spec_of(kSelection), first, [&] { return first.ended >= 1; });
+  } while (results::is_answered(stopped->store().studies("drawn").value().at(0)));
+  auto& world = *stopped;
   StudyRequest request{.kind = StudyRequest::Kind::cancel, .studies = {}};
   for (const auto& study : world.store().studies("drawn").value()) request.studies.push_back(study.id);
   ASSERT_TRUE(carry_out(world.store(), world.out(), request));
