@@ -72,18 +72,20 @@ std::optional<PixelScale> scale_of_folder(const std::string& folder) {
   return scale;
 }
 
-json::object member(const json::value& object, const char* key) {
-  const auto* const members = object.if_object();
-  const auto* const found = members == nullptr ? nullptr : members->if_contains(key);
+// The object under a key of a file that anybody may have written; empty where there is none.
+json::object member(const json::object& object, const char* key) {
+  const auto* const found = object.if_contains(key);
   return found != nullptr && found->is_object() ? found->get_object() : json::object();
 }
 
-// The dataset that weights which a run kept were trained on, as "dataset" of their trial.json has
-// it (runner/execute/weights_metadata.h). Empty of other weights.
-json::object trained_on(const std::string& folder) {
+// trial.json of weights or of an adapter that a run kept (runner/execute/weights_metadata.h). Empty
+// of others.
+json::object kept_by_a_run(const std::string& folder) {
   const auto metadata = read_json_file((std::filesystem::path(folder) / models::kTrialMetadata).string());
-  return metadata ? member(*metadata, "dataset") : json::object();
+  return metadata && metadata->is_object() ? metadata->get_object() : json::object();
 }
+// The dataset that such weights were trained on.
+json::object trained_on(const std::string& folder) { return member(kept_by_a_run(folder), "dataset"); }
 
 // As trial.json has a dataset, which leaves the usual out; empty where it has no such option.
 std::string normalise_of(const json::object& dataset) {
@@ -255,9 +257,7 @@ std::string base_note(const json::object& model) {
   const auto adapter = string_or(model, "adapter", "");
   const auto folder = adapter.empty() ? Result<std::string>(error("none")) : models::locate_adapter(adapter);
   if (!folder) return {};
-  const auto metadata = read_json_file(*folder + "/" + models::kTrialMetadata);
-  if (!metadata) return {};
-  const auto base = member(json::value(member(json::value(member(*metadata, "config")), "model")), "options");
+  const auto base = member(member(member(kept_by_a_run(*folder), "config"), "model"), "options");
   const auto theirs = string_or(base, "weights_sha256", ""), here = string_or(model, "weights_sha256", "");
   if (theirs.empty() || theirs == here) return {};
   return fmt::format(

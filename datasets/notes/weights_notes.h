@@ -40,11 +40,10 @@ std::string tokenizer_note(const json::object& options, const std::string& weigh
 std::string base_note(const json::object& model);
 
 // Where a model under these resolved options has the head of its weights (`head: file`, and always
-// where the network has no option `head`), and they
-// and the dataset name the classes: an error where the names are the same in another
-// order, so that each row of the head would be taken for another class; a sentence with both where
-// they are other names, and of weights that a run kept where it was of another dataset; else "".
-// Default names (LABEL_0, ...) say nothing.
+// where the network has no option `head`), and both they and the dataset name the classes: an error
+// where the names are the same in another order, so that each row of the head would be taken for
+// another class; a sentence with both where they are other names, and of weights that a run kept
+// where it was of another dataset; else "". Default names (LABEL_0, ...) say nothing.
 Result<std::string> head_names_note(const Facts& facts, const json::object& options,
                                     const std::string& network, const json::object& model);
 

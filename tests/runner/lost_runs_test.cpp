@@ -46,6 +46,19 @@ std::int64_t steps_of(const Spending& spending) {
   return steps;
 }
 
+// A world whose first run was killed with its coordinator; the run's trial.
+std::string crash(World& world, Fate fate = Fate::crash) {
+  FakeExecutor crashed;
+  crashed.fate = [&](const auto&) { return fate; };
+  EXPECT_FALSE(world.try_run(
+      world.read(kSpec), crashed, [] { return false; }, false));
+  for (const auto& id : crashed.submitted) {
+    if (world.store().trial(id).value()) return id;
+  }
+  ADD_FAILURE() << "no run was begun";
+  return "";
+}
+
 // Both rows of an unseeded spec, killed; what then becomes of journals, keys and database is the
 // test's affair.
 class LostRuns : public ::testing::Test {
@@ -333,18 +346,11 @@ TEST(LostRun, CostsNothingWhereItsWorkerWasSeenToEndBeforeItsFirstLine) {
 // Whoever deletes them, or empties the one and deletes the other, leaves what a worker leaves that
 // was killed before its first line.
 TEST(LostRun, IsChargedWholeWhereNobodySawItsWorkerEndAndItsFilesAreGone) {
-  for (const bool has_steps : {true, false}) {
+  for (const auto fate : {Fate::crash, Fate::crash_unwritten}) {
     World world;
-    FakeExecutor crashed;
-    crashed.fate = [&](const auto&) { return has_steps ? Fate::crash : Fate::crash_unwritten; };
-    ASSERT_FALSE(world.try_run(
-        world.read(kSpec), crashed, [] { return false; }, false));
-    ASSERT_THAT(crashed.submitted, Not(IsEmpty()));
-    for (const auto& id : crashed.submitted) {
-      const auto journal = world.out().journal(id);
-      if (std::filesystem::exists(journal)) std::filesystem::resize_file(journal, 0);
-      std::filesystem::remove(world.out().key(id));
-    }
+    const auto id = crash(world, fate);
+    std::filesystem::resize_file(world.out().journal(id), 0);
+    std::filesystem::remove(world.out().key(id));
     EXPECT_EQ(steps_of(only(world)), 6);
     FakeExecutor executor;
     EXPECT_THAT(world.run(kSpec, executor).failed, IsEmpty());
@@ -352,22 +358,17 @@ TEST(LostRun, IsChargedWholeWhereNobodySawItsWorkerEndAndItsFilesAreGone) {
   }
 }
 
+void cut_to_first_line(const std::string& journal) {
+  const auto text = read_file(journal).value();
+  std::filesystem::resize_file(journal, text.find('\n') + 1);
+}
+
 TEST(LostRun, IsChargedWholeWhereItsJournalWasCutToItsFirstLine) {
   for (const bool keeps_key : {true, false}) {
     World world;
-    FakeExecutor crashed;
-    crashed.fate = [&](const auto&) { return Fate::crash; };
-    ASSERT_FALSE(world.try_run(
-        world.read(kSpec), crashed, [] { return false; }, false));
-    std::string begun;
-    for (const auto& id : crashed.submitted) {
-      const auto text = read_file(world.out().journal(id));
-      if (!text || text->empty()) continue;
-      begun = id;
-      std::filesystem::resize_file(world.out().journal(id), text->find('\n') + 1);
-      if (!keeps_key) std::filesystem::remove(world.out().key(id));
-    }
-    ASSERT_FALSE(begun.empty());
+    const auto id = crash(world);
+    cut_to_first_line(world.out().journal(id));
+    if (!keeps_key) std::filesystem::remove(world.out().key(id));
     EXPECT_EQ(steps_of(only(world)), 6);
     FakeExecutor executor;
     EXPECT_THAT(world.run(kSpec, executor).failed, IsEmpty());
@@ -380,10 +381,7 @@ TEST(LostRun, IsChargedWholeWhereItsJournalWasCutAndTheDatabaseIsGone) {
   World world;
   FakeExecutor executor;
   world.run(kSpec, executor);
-  for (const auto& id : executor.submitted) {
-    const auto text = read_file(world.out().journal(id)).value();
-    std::filesystem::resize_file(world.out().journal(id), text.find('\n') + 1);
-  }
+  for (const auto& id : executor.submitted) cut_to_first_line(world.out().journal(id));
   world.forget_database();
   EXPECT_EQ(steps_of(only(world)), 2 * 6);
 }

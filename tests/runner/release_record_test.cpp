@@ -82,6 +82,12 @@ void expect_rebuilt(World& world, const std::string& rows, const Shown& before) 
   EXPECT_EQ(shown(world), before);
 }
 
+void lose_journals(World& world) {
+  for (const auto& entry : fs::directory_iterator(world.out().journals())) {
+    if (entry.path().extension() == ".jsonl") fs::remove(entry.path());
+  }
+}
+
 Result<RunReport> try_run(World& world, const std::string& yaml, FakeExecutor& executor, bool fresh = false,
                           bool replace = false) {
   auto spec = world.read(yaml);
@@ -364,9 +370,7 @@ TEST(ReleaseRecord, WhatAllSpecsCostComesBackThoughARowCannot) {
   world.run(spec_of(kOthers, "second"), runs);
   world.run(world.read(spec_of(kOthers, "second")), runs, kNever, true);
   const auto before = shown(world).odometer;
-  for (const auto& entry : fs::directory_iterator(world.out().journals())) {
-    if (entry.path().extension() == ".jsonl") fs::remove(entry.path());
-  }
+  lose_journals(world);
   world.forget_database();
   FakeExecutor again;
   EXPECT_FALSE(try_run(world, spec_of(kFixed), again));
@@ -424,9 +428,7 @@ TEST(ReleaseRecord, ARowIsRecordedThoughTheSpecIsNotComplete) {
   const auto answered = std::ranges::count_if(world.store().studies("drawn").value(), results::is_answered);
   ASSERT_GT(answered, 0);
   ASSERT_LT(answered, std::ssize(world.store().studies("drawn").value()));
-  for (const auto& entry : fs::directory_iterator(world.out().journals())) {
-    if (entry.path().extension() == ".jsonl") fs::remove(entry.path());
-  }
+  lose_journals(world);
   world.forget_database();
   FakeExecutor second;
   const auto refused = try_run(world, kDrawn, second);
@@ -496,9 +498,7 @@ TEST(ReleaseRecord, WhatAnOpenRowCostOutlivesAllButTheRecord) {
       world.run(spec_of(rows), first, [&] { return first.ended >= 1; });
       const auto before = shown(world).odometer;
       ASSERT_GT(before, 0.5) << rows;
-      for (const auto& entry : fs::directory_iterator(world.out().journals())) {
-        if (entry.path().extension() == ".jsonl") fs::remove(entry.path());
-      }
+      lose_journals(world);
       if (keys_are_lost) fs::remove_all(world.out().keys());
       world.forget_database();
       FakeExecutor second;
@@ -511,6 +511,41 @@ TEST(ReleaseRecord, WhatAnOpenRowCostOutlivesAllButTheRecord) {
       }
     }
   }
+}
+
+// A row that ended before the coordinator was killed is in the record already.
+TEST(ReleaseRecord, WhatEndedIsInItBeforeTheCoordinatorsEnd) {
+  World world;
+  FakeExecutor first;
+  first.fate = [&](const auto&) { return first.ended == 0 ? Fate::finish : Fate::crash; };
+  ASSERT_FALSE(try_run(world, spec_of(kFixed), first));
+  const auto before = shown(world).odometer;
+  lose_journals(world);
+  world.forget_database();
+  FakeExecutor none;
+  (void)world.try_run(
+      world.read(spec_of(kFixed)), none, [] { return true; }, false);
+  EXPECT_GE(shown(world).odometer, before);
+}
+
+// An older copy of the database knows fewer attempts than the record.
+TEST(ReleaseRecord, AddsToWhatAnOlderDatabaseKnows) {
+  World world;
+  FakeExecutor killed;
+  killed.fate = [](const auto&) { return Fate::kill; };
+  world.run(spec_of(kFixed), killed);
+  std::vector<results::TrialRecord> older;
+  for (const auto& id : killed.submitted) older.push_back(world.store().trial(id).value().value());
+  fs::remove_all(world.out().keys());
+  FakeExecutor second;
+  world.run(spec_of(kFixed), second);
+  const auto before = shown(world).odometer;
+  lose_journals(world);
+  world.forget_database();
+  for (const auto& trial : older) ASSERT_TRUE(world.store().put_trial(trial, {}, {}));
+  FakeExecutor none;
+  (void)try_run(world, spec_of(kFixed), none);
+  EXPECT_GE(shown(world).odometer, before);
 }
 
 // Also where a row was cancelled, and then opened again.
@@ -530,9 +565,7 @@ TEST(ReleaseRecord, WhatAReopenedSelectionCostOutlivesAllButTheRecord) {
   const auto studies = world.store().studies("drawn").value();
   ASSERT_TRUE(reopen(world.store(), world.out(), *world.store().spec("drawn").value(), studies));
   EXPECT_GE(shown(world).odometer, before);
-  for (const auto& entry : fs::directory_iterator(world.out().journals())) {
-    if (entry.path().extension() == ".jsonl") fs::remove(entry.path());
-  }
+  lose_journals(world);
   world.forget_database();
   FakeExecutor second;
   EXPECT_FALSE(try_run(world, spec_of(kSelection), second));

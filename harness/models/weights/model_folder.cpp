@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "datasets/text/tokenizer.h"
 #include "harness/base/files.h"
 #include "harness/models/facts/weights_fit.h"
 #include "harness/models/facts/weights_source.h"
@@ -38,7 +39,7 @@ Result<void> copy_tokenizer(const json::object& options, const fs::path& to) {
   const auto name = string_or(options, "weights", "");
   const auto folder = name.empty() ? Result<std::string>(std::string()) : locate_weights(name);
   if (!folder) return folder.error();
-  for (const char* file : {"vocab.txt", "vocab.json", "merges.txt", "tokenizer_config.json"}) {
+  for (const char* file : datasets::kTokenizerFiles) {
     const auto from = fs::path(*folder) / file;
     std::error_code ignored;
     if (folder->empty() || !fs::is_regular_file(from, ignored)) continue;

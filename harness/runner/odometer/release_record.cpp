@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include "harness/base/files.h"
@@ -22,10 +21,6 @@
 
 namespace hyfreedp::runner {
 namespace {
-
-constexpr const char* kFormat = "hyfreedp-releases";
-constexpr std::int64_t kVersion = 1;
-constexpr std::string_view kEnding = ".releases.json";
 
 // Of a selection that came to its end: what its runs cost, in the place of which they were.
 Result<void> unlist(const results::Store& store, const std::vector<std::string>& runs,
@@ -103,107 +98,6 @@ Result<RecordedStudy> record_of(const results::Store& store, const OutFolder& ou
     recorded.runs.push_back(std::move(**run));
   }
   return recorded;
-}
-
-json::object to_json(const ReleaseRecord& record) {
-  json::array studies;
-  for (const auto& one : record.studies) {
-    json::array runs;
-    for (const auto& run : one.runs) {
-      runs.push_back(json::object{
-          {"trial", run.id}, {"config", run.config}, {"charged", results::to_json(run.charged)}});
-    }
-    json::object study{
-        {"study", as_json(one.study)}, {"journals", as_json(one.journals)}, {"runs", std::move(runs)}};
-    if (one.has_begun) study["begun"] = true;
-    studies.push_back(std::move(study));
-  }
-  json::object object{{"hash", record.spec.hash},     {"resolved", record.spec.resolved},
-                      {"text", record.spec.text},     {"program", record.spec.version},
-                      {"complete", record.complete},  {"draws", record.draws},
-                      {"studies", std::move(studies)}};
-  if (!record.data.empty()) object["data"] = as_json(record.data);
-  return object;
-}
-
-// Absent in a file of an older version.
-Result<std::vector<results::TrialRecord>> runs_from(const json::value* value, const std::string& where) {
-  std::vector<results::TrialRecord> runs;
-  if (value == nullptr) return runs;
-  if (!value->is_array()) return error(where + ": 'runs' must be a list");
-  for (const auto& element : value->get_array()) {
-    const auto* one = element.if_object();
-    const auto* config = one != nullptr ? one->if_contains("config") : nullptr;
-    const auto* charged = one != nullptr ? one->if_contains("charged") : nullptr;
-    if (config == nullptr || !config->is_object() || charged == nullptr) {
-      return error(where + ": each of 'runs' needs 'config' and 'charged'");
-    }
-    results::TrialRecord run;
-    run.id = string_or(*one, "trial", "");
-    run.config = config->get_object();
-    auto attempts = results::charged_from(*charged, where + ": 'charged'");
-    if (!attempts) return attempts.error();
-    run.charged = std::move(*attempts);
-    run.events = trial::events_of(run.charged);
-    runs.push_back(std::move(run));
-  }
-  return runs;
-}
-
-Result<ReleaseRecord> release_record_from(const json::value& value, const std::string& spec,
-                                          const std::string& where) {
-  if (!value.is_object()) return error(where + ": a release must be an object");
-  const auto& object = value.get_object();
-  const auto hash = get_string(object, "hash", where);
-  if (!hash) return hash.error();
-  const auto* resolved = object.if_contains("resolved");
-  const auto* studies = object.if_contains("studies");
-  if (resolved == nullptr || !resolved->is_object() || studies == nullptr || !studies->is_array()) {
-    return error(where + ": a release needs 'resolved', an object, and 'studies', a list");
-  }
-  ReleaseRecord record{.spec = {.name = spec,
-                                .hash = *hash,
-                                .resolved = resolved->get_object(),
-                                .text = string_or(object, "text", ""),
-                                .version = string_or(object, "program", "")},
-                       .complete = bool_or(object, "complete", false),
-                       .draws = string_or(object, "draws", ""),
-                       .studies = {}};
-  for (const auto& element : studies->get_array()) {
-    const auto* one = element.if_object();
-    const auto* of_study = one != nullptr ? one->if_contains("study") : nullptr;
-    const auto* of_journals = one != nullptr ? one->if_contains("journals") : nullptr;
-    if (of_study == nullptr || of_journals == nullptr) {
-      return error(where + ": each of 'studies' needs 'study' and 'journals'");
-    }
-    auto study = from_json<results::StudyRecord>(*of_study, where);
-    if (!study) return study.error();
-    auto journals = from_json<std::vector<std::string>>(*of_journals, where + ": 'journals'");
-    if (!journals) return journals.error();
-    auto runs = runs_from(one->if_contains("runs"), where);
-    if (!runs) return runs.error();
-    record.studies.push_back({.study = std::move(*study),
-                              .journals = std::move(*journals),
-                              .runs = std::move(*runs),
-                              .has_begun = bool_or(*one, "begun", false)});
-  }
-  if (const auto* data = object.if_contains("data")) {
-    auto known = from_json<std::map<std::string, std::vector<json::object>>>(*data, where + ": 'data'");
-    if (!known) return known.error();
-    record.data = std::move(*known);
-  }
-  return record;
-}
-
-Result<void> write_all(const OutFolder& out, const std::string& spec,
-                       const std::vector<ReleaseRecord>& records) {
-  json::array releases;
-  for (const auto& record : records) releases.push_back(to_json(record));
-  json::object file{
-      {"format", kFormat}, {"version", kVersion}, {"spec", spec}, {"releases", std::move(releases)}};
-  file["checksum"] = sha256_hex(canonical_json(file));
-  if (auto made = make_closed_folder(out.journals()); !made) return made.error();
-  return write_file_atomically(out.release_record(spec), canonical_json(file) + "\n", 0600);
 }
 
 // What became of a run whose journal is lost is not known any more, but what it cost is. Database
@@ -407,54 +301,6 @@ Result<std::string> draws_of(const OutFolder& out, const std::string& spec) {
   return sha256_hex("name of the draws' key " + secret).substr(0, 16);
 }
 
-std::vector<std::string> names_with_records(const OutFolder& out) {
-  std::vector<std::string> names;
-  std::error_code absent;
-  for (const auto& entry : std::filesystem::directory_iterator(out.journals(), absent)) {
-    const auto name = entry.path().filename().string();
-    if (name.ends_with(kEnding)) names.push_back(name.substr(0, name.size() - kEnding.size()));
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-}  // namespace
-
-Result<std::vector<ReleaseRecord>> read_release_records(const OutFolder& out, const std::string& spec) {
-  const auto path = out.release_record(spec);
-  std::vector<ReleaseRecord> records;
-  if (!std::filesystem::exists(path)) return records;
-  const auto damaged = [&](const std::string& what) {
-    return error(
-        fmt::format("{}: {}. This file says what '{}' has released already, and without it the same data "
-                    "could be released a "
-                    "second time unseen. Put it back from a copy, or use --out DIR.",
-                    path, what, spec));
-  };
-  const auto text = read_file(path);
-  if (!text) return text.error();
-  auto value = parse_json(*text, path);
-  if (!value || !value->is_object()) return damaged("it is not a JSON object");
-  auto& file = value->get_object();
-  const auto checksum = string_or(file, "checksum", "");
-  file.erase("checksum");
-  if (checksum != sha256_hex(canonical_json(file))) return damaged("its checksum is not that of its content");
-  if (string_or(file, "format", "") != kFormat || int_or(file, "version", 0) != kVersion) {
-    return damaged("it was not written by this program or an earlier one");
-  }
-  if (string_or(file, "spec", "") != spec) return damaged("it is another spec's");
-  const auto* releases = file.if_contains("releases");
-  if (releases == nullptr || !releases->is_array()) return damaged("it has no list 'releases'");
-  for (const auto& release : releases->get_array()) {
-    auto record = release_record_from(release, spec, path);
-    if (!record) return damaged(record.error().message);
-    records.push_back(std::move(*record));
-  }
-  return records;
-}
-
-namespace {
-
 // The newest of that id that has an answer; null where there is none.
 const RecordedStudy* recorded_study(const std::vector<ReleaseRecord>& records, const std::string& id) {
   for (auto record = records.rbegin(); record != records.rend(); ++record) {
@@ -509,7 +355,7 @@ Result<void> write_record(const results::Store& store, const OutFolder& out, con
   }
   if (!records->empty() && records->back().spec.hash == record.spec.hash) records->pop_back();
   records->push_back(std::move(record));
-  return write_all(out, spec, *records);
+  return write_release_records(out, spec, *records);
 }
 
 // Nothing for a seeded spec. It says nothing new of draws.
@@ -564,7 +410,7 @@ Result<void> restore_releases(results::Store& store, const OutFolder& out, const
   // Of all specs, whatever is wrong with one: the odometer is about the folder. What is wrong with
   // another spec is told when that one is run.
   Result<void> own;
-  for (const auto& name : names_with_records(out)) {
+  for (const auto& name : specs_with_records(out)) {
     const auto missing = restore(store, out, name);
     if (name != spec) continue;
     if (!missing) own = missing.error();

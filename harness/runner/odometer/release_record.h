@@ -5,33 +5,10 @@
 // Their key is deleted once every row of the spec has an answer. After that nothing else could tell
 // which runs a row was computed from, so this file keeps the rows themselves.
 //
-// ROOT/journals/SPEC.releases.json has mode 0600, is replaced as a whole, and is synced:
-//   {"format": "hyfreedp-releases", "version": 1, "spec": SPEC,
-//    "releases": [RELEASE, ...],        oldest first
-//    "checksum": c}                     SHA-256 of the canonical JSON without this member
-//   RELEASE: {"hash", "resolved", "text", "program",
-//             "complete": b, "draws": d, "studies": [STUDY, ...],
-//             "data": {dataset: [identity, ...]}}
-//   STUDY:   {"study": its record in the database, "journals": [trial, ...], "begun": b,
-//             "runs": [{"trial", "config", "charged": [attempt, ...]}, ...]}
-//
-//   hash, resolved, text, program   the spec as the database has it; the number of the release is
-//                                   in `resolved`
-//   complete                        true once every row has an answer, which is when the key may
-//                                   be deleted
-//   draws                           16 hexadecimal digits of a SHA-256 of its key of draws; empty
-//                                   where there was none, and in older files
-//   journals                        the trials of the row whose journals exist; of an open private
-//                                   selection those that may be its, as long as it is open
-//   begun                           an open private selection whose runs have begun
-//   data                            what identified data when specs were run (record_data); absent
-//                                   where there is none, and in older files
-//   runs                            what the row's trials executed, by attempt, and what those that
-//                                   are not over are charged; empty for a private selection, whose
-//                                   row says it
-//
-//   - The record of a release is written with complete = false before anything is drawn, and with
-//     complete = true before the key is deleted.
+// ROOT/journals/SPEC.releases.json (release_record_file.h) holds one record for each release:
+//   - The record of a release is written with complete = false before anything is drawn, now and
+//     then while rows end, at the end of every run, and with complete = true before the key is
+//     deleted.
 //   - Of rows with an answer it contains what they release and nothing confidential. For a private
 //     selection that is the distribution of the number of runs, the largest number of events of
 //     each kind that any run executed, and the reported run; not the other runs' names or their
@@ -45,36 +22,14 @@
 // Specs with a `noise_seed` need no record, because they repeat the same draws.
 #pragma once
 
-#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "harness/runner/odometer/out_folder.h"
+#include "harness/runner/odometer/release_record_file.h"
 #include "harness/runner/spec/plan.h"
-#include "results/store/store.h"
 
 namespace hyfreedp::runner {
-
-struct RecordedStudy {
-  results::StudyRecord study;              // without confidential values
-  std::vector<std::string> journals;       // ids of trials
-  std::vector<results::TrialRecord> runs;  // with id, config, events and charged alone
-  bool has_begun = false;                  // a private selection without an answer
-};
-
-// One release of a spec.
-struct ReleaseRecord {
-  results::SpecRecord spec;
-  bool complete = false;
-  std::string draws = {};
-  std::vector<RecordedStudy> studies;
-  std::map<std::string, std::vector<json::object>> data = {};  // Store::data()
-};
-
-// The releases of `spec`, oldest first; empty if it has no file. Returns an error if the file
-// cannot be read, was changed after it was written, or is another spec's.
-Result<std::vector<ReleaseRecord>> read_release_records(const OutFolder& out, const std::string& spec);
 
 // Writes the rows that the database has of `spec` to its record. They replace the newest release if
 // that has the same spec hash, and are appended otherwise. Returns an error if the database does

@@ -261,13 +261,9 @@ Result<Findings> check_checkpoints(const Patient& patient) {
 
 Result<Findings> check_releases(const Patient& patient) {
   Findings found;
-  constexpr std::string_view kEnding = ".releases.json";
-  for (const auto& path : files_with(patient.out.journals(), ".json")) {
-    const auto name = path.filename().string();
-    if (!name.ends_with(kEnding)) continue;
-    const auto records = read_release_records(patient.out, name.substr(0, name.size() - kEnding.size()));
-    if (records) continue;
-    found.push_back({.where = path.string(),
+  for (const auto& spec : specs_with_records(patient.out)) {
+    if (read_release_records(patient.out, spec)) continue;
+    found.push_back({.where = patient.out.release_record(spec),
                      .problem = "the release record cannot be read or was changed",
                      .remedy = "Put it back from a copy.",
                      .cost = "without it, its spec is refused in this folder"});

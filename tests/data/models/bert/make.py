@@ -7,37 +7,13 @@ import torch
 import transformers
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from reference_case import write_case
+from bert_case import write
 
-torch.use_deterministic_algorithms(True)
-CLASSES, PAD, SEP, CLS = 3, 0, 3, 2
-CONFIG = transformers.BertConfig(
-    vocab_size=24, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=24,
-    max_position_embeddings=10, pad_token_id=PAD, sep_token_id=SEP, num_labels=CLASSES, hidden_dropout_prob=0.0,
-    attention_probs_dropout_prob=0.0, attn_implementation="eager")
-# Sums are kept of what other cases of this set have not.
-OWN = ("word_embeddings.weight", "token_type_embeddings.weight", "position_embeddings.weight",
-       "embeddings.LayerNorm.weight", "self.key.weight", "pooler.dense.weight", "classifier.bias")
+PAD, SEP, CLS = 0, 3, 2
 IDS = torch.tensor([[CLS, 7, 8, 9, 10, 11, 12, SEP],      # a whole row
                     [CLS, 5, 6, SEP, 20, 21, 22, SEP],    # a pair
                     [CLS, 14, 14, 14, SEP, 0, 0, 0],      # one id repeated, padding
                     [CLS, SEP, 0, 0, 0, 0, 0, 0]])        # empty
-LABELS = torch.tensor([2, 0, 1, 0])
-
-
-def network():
-    model = transformers.BertForSequenceClassification(CONFIG).eval()
-    g = torch.Generator().manual_seed(1810)
-    with torch.no_grad():
-        for name, value in model.named_parameters():
-            noise = torch.randn(value.shape, generator=g)
-            if name.endswith("LayerNorm.weight"):
-                value.copy_(1 + 0.2 * noise)
-            elif "embeddings" in name or value.dim() < 2:
-                value.copy_(0.3 * noise)
-            else:
-                value.copy_(noise * (1.5 / value.shape[1]) ** 0.5)
-    return model
 
 
 def segments(ids):
@@ -45,24 +21,14 @@ def segments(ids):
     return (separators.cumsum(1) - separators).clamp(max=1)
 
 
-def losses_of(model):
-    def loss_of(i):
-        ids = IDS[i : i + 1]
-        logits = model(input_ids=ids, attention_mask=(ids != PAD).long(), token_type_ids=segments(ids)).logits
-        return logits, torch.nn.functional.cross_entropy(logits, LABELS[i : i + 1])
-    return loss_of, dict(model.named_parameters())
-
-
-model = network()
-WANTED = {"full": lambda n: True,
-          "bitfit": lambda n: n.endswith("bias"),
-          "embeddings": lambda n: "embeddings" in n,
-          "head": lambda n: n.startswith("classifier.")}
-write_case(sys.argv[1], {n: v.detach().clone() for n, v in model.named_parameters()}, {"ids": IDS, "labels": LABELS},
-           WANTED, losses_of(network().double()), losses_of(model), lambda n: n.rpartition(".")[0],
-           lambda n: n.endswith(OWN),
-           {"name": "bert", "library": f"transformers {transformers.__version__} BertForSequenceClassification",
-            "task": "classification", "seed": 1810,
-            "notes": ["the attention mask is 0 where an id is [PAD]; the token types of a pair are 1 after its first [SEP]",
-                      "a padding position's type is 1 here, whatever it is: nothing attends to it"]},
-           CONFIG.to_dict() | {"architectures": ["BertForSequenceClassification"]})
+write(sys.argv[1], transformers.BertForSequenceClassification,
+      transformers.BertConfig(
+          vocab_size=24, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=24,
+          max_position_embeddings=10, pad_token_id=PAD, sep_token_id=SEP, num_labels=3, hidden_dropout_prob=0.0,
+          attention_probs_dropout_prob=0.0, attn_implementation="eager"),
+      IDS, PAD, 1810,
+      # What other cases of this set have not.
+      ("word_embeddings.weight", "token_type_embeddings.weight", "position_embeddings.weight",
+       "embeddings.LayerNorm.weight", "self.key.weight", "pooler.dense.weight", "classifier.bias"),
+      ["the attention mask is 0 where an id is [PAD]; the token types of a pair are 1 after its first [SEP]",
+       "a padding position's type is 1 here, whatever it is: nothing attends to it"], segments)

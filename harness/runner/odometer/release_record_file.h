@@ -1,0 +1,66 @@
+// The file of a release record (release_record.h): what it holds, read and written.
+//
+// ROOT/journals/SPEC.releases.json has mode 0600, is replaced as a whole, and is synced:
+//   {"format": "hyfreedp-releases", "version": 1, "spec": SPEC,
+//    "releases": [RELEASE, ...],        oldest first
+//    "checksum": c}                     SHA-256 of the canonical JSON without this member
+//   RELEASE: {"hash", "resolved", "text", "program",
+//             "complete": b, "draws": d, "studies": [STUDY, ...],
+//             "data": {dataset: [identity, ...]}}
+//   STUDY:   {"study": its record in the database, "journals": [trial, ...], "begun": b,
+//             "runs": [{"trial", "config", "charged": [attempt, ...]}, ...]}
+//
+//   hash, resolved, text, program   the spec as the database has it; the number of the release is
+//                                   in `resolved`
+//   complete                        true once every row has an answer, which is when the key may
+//                                   be deleted
+//   draws                           16 hexadecimal digits of a SHA-256 of its key of draws; empty
+//                                   where there was none, and in older files
+//   journals                        the trials of the row whose journals exist; of an open private
+//                                   selection those that may be its, as long as it is open
+//   begun                           an open private selection whose runs have begun
+//   data                            what identified data when specs were run (record_data); absent
+//                                   where there is none, and in older files
+//   runs                            what the row's trials executed, by attempt, and what those that
+//                                   are not over are charged; empty for a private selection, whose
+//                                   row says it
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/base/json.h"
+#include "harness/runner/odometer/out_folder.h"
+#include "results/store/store.h"
+
+namespace hyfreedp::runner {
+
+struct RecordedStudy {
+  results::StudyRecord study;              // without confidential values
+  std::vector<std::string> journals;       // ids of trials
+  std::vector<results::TrialRecord> runs;  // with id, config, events and charged alone
+  bool has_begun = false;                  // a private selection without an answer
+};
+
+// One release of a spec.
+struct ReleaseRecord {
+  results::SpecRecord spec;
+  bool complete = false;
+  std::string draws = {};
+  std::vector<RecordedStudy> studies;
+  std::map<std::string, std::vector<json::object>> data = {};  // Store::data()
+};
+
+// The releases of `spec`, oldest first; empty if it has no file. Returns an error if the file
+// cannot be read, was changed after it was written, or is another spec's.
+Result<std::vector<ReleaseRecord>> read_release_records(const OutFolder& out, const std::string& spec);
+
+// Replaces the file; synced.
+Result<void> write_release_records(const OutFolder& out, const std::string& spec,
+                                   const std::vector<ReleaseRecord>& records);
+
+// The names of the specs that have such a file, sorted.
+std::vector<std::string> specs_with_records(const OutFolder& out);
+
+}  // namespace hyfreedp::runner
