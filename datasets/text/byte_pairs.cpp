@@ -204,11 +204,15 @@ std::vector<std::int64_t> BytePairs::encode_word(const std::string& word) const 
     parts = std::move(joined);
   }
   std::vector<std::int64_t> ids;
+  ids.reserve(parts.size());
   for (const auto& part : parts) ids.push_back(ids_.at(part));
   return ids;
 }
 
 std::vector<std::int64_t> BytePairs::encode(const std::string& text) {
+  // Of natural text nearly all words, of random text no more than this.
+  constexpr std::size_t kMostWords = 1 << 18;
+  if (known_words_.size() >= kMostWords) known_words_.clear();
   std::vector<std::int64_t> ids;
   for (const auto& word : gpt2_words(text)) {
     auto& part = known_words_[word];
