@@ -349,7 +349,8 @@ TEST(LostRun, IsChargedWholeWhereNobodySawItsWorkerEndAndItsFilesAreGone) {
   for (const auto fate : {Fate::crash, Fate::crash_unwritten}) {
     World world;
     const auto id = crash(world, fate);
-    std::filesystem::resize_file(world.out().journal(id), 0);
+    ASSERT_EQ(std::filesystem::exists(world.out().journal(id)), fate == Fate::crash);
+    if (fate == Fate::crash) std::filesystem::resize_file(world.out().journal(id), 0);
     std::filesystem::remove(world.out().key(id));
     EXPECT_EQ(steps_of(only(world)), 6);
     FakeExecutor executor;

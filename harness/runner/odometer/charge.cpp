@@ -1,11 +1,7 @@
 #include "harness/runner/odometer/charge.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
 #include <filesystem>
-#include <unistd.h>
 #include <utility>
 
 #include "harness/base/files.h"
@@ -77,15 +73,6 @@ void charge_whole(const std::string& name, std::vector<accounting::Event> whole,
 bool is_missing_journal(const std::string& path) {
   const auto text = read_file(path);
   return text ? text->find('\n') == std::string::npos : !std::filesystem::exists(path);
-}
-
-Result<void> make_empty_journal(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (descriptor < 0 && errno != EEXIST) {
-    return error(path + ": the journal cannot be made (" + std::strerror(errno) + ").");
-  }
-  if (descriptor >= 0) ::close(descriptor);
-  return {};
 }
 
 Result<std::optional<random::KeyLabel>> key_label(const std::string& path) {

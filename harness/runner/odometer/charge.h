@@ -41,10 +41,6 @@ namespace hyfreedp::runner {
 // There is no such journal, or one that has no whole line: it tells of no release.
 bool is_missing_journal(const std::string& path);
 
-// Makes the file of a journal that no worker has begun, so that it can be told from one that is
-// lost. Does nothing where the file exists.
-Result<void> make_empty_journal(const std::string& path);
-
 // The label of a run's key file; none where there is no file or it is of the first format, which
 // names no journal.
 Result<std::optional<random::KeyLabel>> key_label(const std::string& path);

@@ -172,9 +172,6 @@ Result<std::int64_t> TrialBook::note(const trial::TrialConfig& config, bool begi
     record.begun_key = key && *key ? (**key).nonce : "";
   }
   if (auto written = store_.put_trial(record, {}, {}); !written) return written.error();
-  if (!begins) return booked;
-  // Only now: where an earlier journal is lost, what that costs is recorded.
-  if (auto made = make_empty_journal(out_.journal(id)); !made) return made.error();
   return booked;
 }
 
