@@ -90,7 +90,9 @@ struct TableFile {
         count("length", 4, 8192,
               "tokens of an example, default 64; longer texts are cut, shorter ones padded"),
         count("vocabulary", 1, 1e7, "different tokens; filled in when a spec is read"),
-        count("padding", 0, 1e7, "the id of [PAD]; filled in when a spec is read")};
+        count("padding", 0, 1e7, "the id of [PAD]; filled in when a spec is read"),
+        count("second_after", 0, 1e7,
+              "pairs: the id of [SEP], after which the second text begins; filled in when a spec is read")};
     for (auto& option : options) option.stored_always = false;
     return options;
   }

@@ -14,6 +14,7 @@
 #include "datasets/table_columns.h"
 #include "datasets/table_file.h"
 #include "datasets/text/tokenizer.h"
+#include "harness/base/files.h"
 #include "harness/base/text.h"
 #include "harness/base/utf8.h"
 #include "harness/models/facts/weights_source.h"
@@ -136,7 +137,7 @@ bool has_texts(const json::object& options) { return !string_or(options, "text",
 // Fills in what the tokenizer decides. One that is not here needs its checksum and its vocabulary.
 Result<json::object> with_tokenizer(json::object options) {
   if (!has_texts(options)) {
-    for (const char* name : {"second", "tokenizer", "length", "vocabulary", "padding"}) {
+    for (const char* name : {"second", "tokenizer", "length", "vocabulary", "padding", "second_after"}) {
       const auto* given = options.if_contains(name);
       if (given != nullptr && !given->is_null())
         return error(fmt::format("'{}' is read only with 'text', the column that has the texts.", name));
@@ -147,7 +148,11 @@ Result<json::object> with_tokenizer(json::object options) {
   if (name.empty())
     return error("'text' needs 'tokenizer', a weights folder with its tokenizer, such as that of the model.");
   if (string_or(options, "normalise", "none") != "none") return error("'normalise' is not read with 'text'.");
+  if (string_or(options, "second", "") == string_or(options, "text", ""))
+    return error("'second' names the column of 'text' again; a pair is of two columns.");
   options["length"] = int_or(options, "length", kDefaultLength);
+  if (int_or(options, "features", int_or(options, "length", 0)) != int_or(options, "length", 0))
+    return error("'features' is not read with 'text'; 'length' is the number of tokens of an example.");
   options["features"] = options["length"];
   const auto folder = models::locate_weights(name);
   if (!folder) return options.contains("vocabulary") ? Result<json::object>(options) : folder.error();
@@ -164,6 +169,10 @@ Result<json::object> with_tokenizer(json::object options) {
     return error(
         fmt::format("{}: its tokenizer pads with {}, not {}.", *folder, tokenizer.padding(), before));
   options["padding"] = tokenizer.padding();
+  const auto after = tokenizer.separator();
+  if (const auto before = int_or(options, "second_after", after); before != after)
+    return error(fmt::format("{}: its tokenizer ends a text with {}, not {}.", *folder, after, before));
+  if (!string_or(options, "second", "").empty()) options["second_after"] = after;
   return options;
 }
 
@@ -204,6 +213,11 @@ std::vector<std::int64_t> rows_between(const std::vector<std::uint64_t>& hashes,
   return rows;
 }
 
+std::optional<std::int64_t> second_after(const json::object& options) {
+  const auto* const given = options.if_contains("second_after");
+  return given != nullptr && given->is_int64() ? std::optional(given->get_int64()) : std::nullopt;
+}
+
 }  // namespace
 
 std::vector<std::string> labels_of(const json::object& options) {
@@ -232,7 +246,8 @@ Sizes TableFile::sizes(const json::object& options) {
           .features = int_or(options, "features", 0),
           .length = int_or(options, "length", 0),
           .vocabulary = int_or(options, "vocabulary", 0),
-          .padding = int_or(options, "padding", 0)};
+          .padding = int_or(options, "padding", 0),
+          .separator = second_after(options)};
 }
 
 namespace {
@@ -267,6 +282,17 @@ Result<void> check_same_columns(const json::object& trained, const json::object&
     paths[i] = *path;
   }
   return check_columns(paths[0], columns[0], paths[1], columns[1]);
+}
+
+Result<std::string> columns_sha256(const json::object& options) {
+  const auto path = locate_own_files(string_or(options, "path", ""));
+  if (!path || has_texts(options)) return "";
+  const auto table = read_own_table(*path, options);
+  if (!table) return table.error();
+  if (table->train.columns.empty()) return "";
+  std::string names;
+  for (const auto& name : table->train.columns) names += composed(name) + "\n";
+  return sha256_hex(names);
 }
 
 Result<OwnTable> read_own_table(const std::string& path, const json::object& options) {

@@ -16,21 +16,9 @@
 namespace hyfreedp::plots {
 namespace {
 
-constexpr const char* kStepSize = "step-size";
 constexpr const char* kTraining = "training ";  // of the training split, where it is public
 
-std::vector<std::string> quantities_of(const std::string& text) {
-  std::vector<std::string> names;
-  std::istringstream stream(text);
-  for (std::string name; std::getline(stream, name, ',');) {
-    const auto first = name.find_first_not_of(' ');
-    if (first != std::string::npos)
-      names.push_back(name.substr(first, name.find_last_not_of(' ') - first + 1));
-  }
-  return names;
-}
-
-std::string label_of(const std::string& quantity) {
+const std::map<std::string, std::string>& labels() {
   static const std::map<std::string, std::string> kLabels = {
       {kStepSize, "step size η or d"},
       {"eta", "step size η"},
@@ -47,8 +35,12 @@ std::string label_of(const std::string& quantity) {
       {"distance", "distance from the initial weights"},
       {"private_loss", "released loss (nats)"},
       {"clip_threshold", "clipping threshold C"}};
-  const auto found = kLabels.find(quantity);
-  return found == kLabels.end() ? quantity : found->second;
+  return kLabels;
+}
+
+std::string label_of(const std::string& quantity) {
+  const auto found = labels().find(quantity);
+  return found == labels().end() ? quantity : found->second;
 }
 
 // Of a run without noise.
@@ -195,6 +187,23 @@ class Builder {
 };
 
 }  // namespace
+
+std::vector<std::string> quantities_of(const std::string& text) {
+  std::vector<std::string> names;
+  std::istringstream stream(text);
+  for (std::string name; std::getline(stream, name, ',');) {
+    const auto first = name.find_first_not_of(' ');
+    if (first != std::string::npos)
+      names.push_back(name.substr(first, name.find_last_not_of(' ') - first + 1));
+  }
+  return names;
+}
+
+std::vector<std::string> known_quantities() {
+  std::vector<std::string> names;
+  for (const auto& [name, label] : labels()) names.push_back(name);
+  return names;
+}
 
 Result<Outcome> curves_kind(const Source& source, const results::FigureRequest& request) {
   return Builder(source, request).build();

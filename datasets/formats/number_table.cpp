@@ -24,6 +24,10 @@ Result<float> number_in(const std::string& column, const std::string& field) {
   const auto read = std::from_chars(field.starts_with('+') ? begin + 1 : begin, end, value);
   if (read.ec == std::errc() && read.ptr == end && std::isfinite(static_cast<float>(value)))
     return static_cast<float>(value);
+  if (read.ec != std::errc::invalid_argument && read.ptr == end && !std::isnan(value)) {
+    return error(fmt::format("the column '{}' has '{}', which is beyond the numbers of float32.",
+                             as_one_line(column), as_one_line(field.substr(0, 40))));
+  }
   const bool comma = std::ranges::count(field, ',') == 1 && field.find('.') == std::string::npos;
   return error(
       fmt::format("the column '{}' has '{}', which is not a number. {}", as_one_line(column),

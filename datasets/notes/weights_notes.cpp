@@ -14,6 +14,7 @@
 
 #include "datasets/image_folder_files.h"
 #include "datasets/image_options.h"
+#include "datasets/table_columns.h"
 #include "datasets/table_file.h"
 #include "datasets/text/tokenizer.h"
 #include "harness/models/facts/catalogue.h"
@@ -253,6 +254,35 @@ std::string tokenizer_note(const json::object& options, const std::string& weigh
       weights, name, weights);
 }
 
+Result<void> check_columns_of_weights(const Facts& facts, const json::object& options,
+                                      const std::string& weights) {
+  const auto folder = weights.empty() ? Result<std::string>(error("none")) : models::locate_weights(weights);
+  if (!folder || facts.name != TableFile::kName) return {};
+  const auto theirs = string_or(trained_on(*folder), "columns_sha256", "");
+  const auto here = columns_sha256(options);
+  if (!here) return here.error();
+  if (theirs.empty() || here->empty() || theirs == *here) return {};
+  return error(fmt::format(
+      "The weights '{}' were trained on a table whose features have other names or another order ({}). A "
+      "network knows features by their place: put the columns into the order of that table.",
+      weights, models::kTrialMetadata));
+}
+
+std::string pool_note(const json::object& model) {
+  const auto here = string_or(model, "pool", ""), weights = string_or(model, "weights", "");
+  const auto folder = weights.empty() ? Result<std::string>(error("none")) : models::locate_weights(weights);
+  if (here.empty() || !folder || string_or(model, "head", "new") != "file") return {};
+  // Of transformers' files, and where a run's config leaves it out.
+  constexpr const char* kUsual = "first";
+  const auto before = member(member(member(kept_by_a_run(*folder), "config"), "model"), "options");
+  const auto theirs = string_or(before, "pool", kUsual);
+  if (theirs == here || here.starts_with("block-")) return {};  // joined blocks have heads of other shapes
+  return fmt::format(
+      "The model takes the head of the weights '{}', which was trained on what `pool: {}` gives, and has "
+      "`pool: {}`.",
+      weights, theirs, here);
+}
+
 std::string base_note(const json::object& model) {
   const auto adapter = string_or(model, "adapter", "");
   const auto folder = adapter.empty() ? Result<std::string>(error("none")) : models::locate_adapter(adapter);
@@ -285,8 +315,7 @@ std::string scale_note(const Facts& facts, const json::object& options, const st
     const auto theirs = normalise_of(before);
     if (theirs.empty() || theirs == given) return {};
     return fmt::format(
-        "The weights '{}' were trained on images with normalise: {} ({}); the dataset gives them with "
-        "normalise: {}.",
+        "The weights '{}' were trained on a dataset with normalise: {} ({}); this one has normalise: {}.",
         weights, theirs, models::kTrialMetadata, given);
   }
   if (const auto said = folder ? scale_of_folder(*folder) : std::nullopt) {

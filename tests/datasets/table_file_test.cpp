@@ -277,6 +277,7 @@ TEST_F(OwnTableFile, WhatDoesNotFitIsRefused) {
   write("words.csv", "x,kind\n1,no\nblue,yes\n");
   write("bad.csv", "x,kind\n1,maybe\n");
   write("nan.csv", "x,kind\nnan,no\n");
+  write("large.csv", "x,kind\n1e60,no\n");
   write("alone.csv", "kind\nno\n");
   write("twice.csv", "kind,kind\nno,no\n");
   write("none.csv", "x,kind\n");
@@ -299,6 +300,7 @@ TEST_F(OwnTableFile, WhatDoesNotFitIsRefused) {
       {"words.csv", {}, "words.csv:3: the column 'x' has 'blue', which is not a number"},
       {"bad.csv", {}, "bad.csv:2: the label 'maybe' is none of the expected ones (no, yes)"},
       {"nan.csv", {}, "'nan', which is not a number"},
+      {"large.csv", {}, "'1e60', which is beyond the numbers of float32"},
       {"alone.csv", {}, "no column beside the label"},
       {"none.csv", {}, "no rows beneath its header"},
       {"a.libsvm", {{"labels", "-1, 1"}}, "give 'features'"},
@@ -403,6 +405,9 @@ TEST_F(OwnTexts, APairHasBoth) {
   const auto data = load_dataset("table-file", *options).value();
   const auto separators = (data.private_train.features == 3).sum(1);
   EXPECT_TRUE((separators == 2).all().item<bool>());
+  // The network learns where the second text begins.
+  EXPECT_EQ(sizes(TableFile::facts(), *options).separator, 3);
+  EXPECT_EQ(sizes(TableFile::facts(), completed("mail.csv", texts()).value()).separator, std::nullopt);
 }
 
 TEST_F(OwnTexts, WhatDoesNotFitIsRefused) {
@@ -412,6 +417,9 @@ TEST_F(OwnTexts, WhatDoesNotFitIsRefused) {
   };
   EXPECT_NE(refusal(texts({{"text", "body"}})).find("no column is called 'body'"), std::string::npos);
   EXPECT_NE(refusal(texts({{"second", "more"}})).find("no column is called 'more'"), std::string::npos);
+  EXPECT_NE(refusal(texts({{"second", "text"}})).find("a pair is of two columns"), std::string::npos);
+  EXPECT_NE(refusal(texts({{"features", 7}})).find("'features' is not read with 'text'"), std::string::npos);
+  EXPECT_EQ(refusal(completed("mail.csv", texts()).value()), "accepted");
   EXPECT_NE(refusal(texts({{"normalise", "norm"}})).find("'normalise' is not read"), std::string::npos);
   EXPECT_NE(refusal({{"text", "text"}}).find("needs 'tokenizer'"), std::string::npos);
   EXPECT_NE(refusal({{"length", 12}}).find("'length' is read only with 'text'"), std::string::npos);

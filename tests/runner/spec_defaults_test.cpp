@@ -125,6 +125,22 @@ TEST_F(DefaultsOfASpec, WhatTheSpecSaysAlreadyIsAWarning) {
               ElementsAre("--set train.steps=5 has no effect: --set train.steps=101 comes after it."));
 }
 
+// Otherwise a base with a default preset would silently undo what its user changed.
+TEST_F(DefaultsOfASpec, AnIncludingFileWinsOverThePresetsOfTheIncludedOne) {
+  write("base.yaml", kFlat + "presets:\n  small: {train: {steps: 3}}\n  large: {train: {steps: 900}}\n");
+  const std::string mine = "include: base.yaml\nname: mine\n";
+  EXPECT_EQ(panel(mine).train.steps, 3);
+  for (const char* own : {"train: {steps: 500}\n", "defaults: {train: {steps: 500}}\n"}) {
+    EXPECT_EQ(panel(mine + own).train.steps, 500) << own;
+    EXPECT_EQ(panel(mine + own + "presets: {small: {train: {steps: 2}}}\n").train.steps, 2) << own;
+  }
+  write("spec.yaml", mine + "presets: {mine: {from: large, epsilon: [8]}}\n");
+  EXPECT_EQ(load_spec(path(), "mine")->content.panels.front().train.steps, 900);
+  write("over.yaml", "include: [base.yaml, other.yaml]\n");
+  write("other.yaml", "train: {steps: 7}\n");
+  EXPECT_EQ(panel("include: over.yaml\nname: mine\n").train.steps, 7);
+}
+
 TEST_F(DefaultsOfASpec, DefaultsThatNoPanelTakesAreRefused) {
   write("base.yaml", kPanels);
   EXPECT_THAT(complaint("include: base.yaml\nname: mine\ndefaults: {train: {steps: 500}}\n"),

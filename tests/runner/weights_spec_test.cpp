@@ -1,5 +1,6 @@
 // Weights that do not fit their model are a mistake of the spec, which no run has to find.
 #include "datasets/notes/weights_notes.h"
+#include "datasets/table_columns.h"
 #include "datasets/table_file.h"
 #include "spec_file.h"
 #include "tests/datasets/scratch.h"
@@ -124,8 +125,7 @@ TEST_F(ScaleOfImages, ThatIsUnusualOfTheNetworkIsWarnedOf) {
       .value();
   EXPECT_EQ(datasets::scale_note(facts, {{"normalise", "half"}}, "convnext", at("convnext")), "");
   EXPECT_THAT(datasets::scale_note(facts, {{"normalise", "imagenet"}}, "convnext", at("convnext")),
-              HasSubstr("with normalise: half (trial.json); the dataset gives them with normalise: "
-                        "imagenet."));
+              HasSubstr("with normalise: half (trial.json); this one has normalise: imagenet."));
 }
 
 TEST_F(ScaleOfImages, PositionsOfAnotherImageThanTheConfigsAreWarnedOf) {
@@ -269,6 +269,38 @@ TEST_F(WeightsSpec, WhatLiesBesideKeptWeightsIsTold) {
   EXPECT_EQ(datasets::tokenizer_note(cased, at("cased")), "");
   std::filesystem::copy(tokens + "uncased", at("kept"));
   EXPECT_THAT(datasets::tokenizer_note(cased, at("kept")), HasSubstr("have a tokenizer of their own"));
+}
+
+TEST_F(WeightsSpec, ColumnsOfAnotherOrderAreRefused) {
+  write("people.csv", "age,income,label\n1,2,0\n3,4,1\n5,6,0\n");
+  write("turned.csv", "income,age,label\n2,1,0\n4,3,1\n6,5,0\n");
+  write_zero_weights(at("kept"), "linear", {}, {.features = 2, .classes = 2});
+  const auto& facts = datasets::TableFile::facts();
+  const auto check = [&](const char* file) {
+    const json::object options{{"path", at(file)}, {"labels", "0, 1"}};
+    const auto same = datasets::check_columns_of_weights(facts, options, at("kept"));
+    return same ? std::string() : same.error().message;
+  };
+  EXPECT_EQ(check("turned.csv"), "") << "no run kept them";
+  const auto mark = datasets::columns_sha256({{"path", at("people.csv")}, {"labels", "0, 1"}}).value();
+  write_file_atomically(at("kept/trial.json"),
+                        R"({"dataset":{"name":"table-file","columns_sha256":")" + mark + "\"}}")
+      .value();
+  EXPECT_EQ(check("people.csv"), "");
+  EXPECT_THAT(check("turned.csv"), HasSubstr("features have other names or another order (trial.json)"));
+}
+
+TEST_F(WeightsSpec, AnotherPoolThanThatOfTheHeadIsTold) {
+  write_zero_weights(at("kept"), "mlp", {{"hidden", json::array{5}}}, {.features = 20, .classes = 2});
+  const auto note = [&](const char* pool, const char* head) {
+    return datasets::pool_note({{"weights", at("kept")}, {"pool", pool}, {"head", head}});
+  };
+  EXPECT_EQ(note("first", "file"), "");
+  EXPECT_EQ(note("mean", "new"), "");
+  EXPECT_THAT(note("mean", "file"), HasSubstr("trained on what `pool: first` gives, and has `pool: mean`"));
+  write_file_atomically(at("kept/trial.json"), R"({"config":{"model":{"options":{"pool":"mean"}}}})").value();
+  EXPECT_EQ(note("mean", "file"), "");
+  EXPECT_THAT(note("first", "file"), HasSubstr("trained on what `pool: mean` gives"));
 }
 
 TEST_F(ClassesOfAHead, OfOtherNamesAreWarnedOf) {

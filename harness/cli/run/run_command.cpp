@@ -19,6 +19,7 @@
 #include "harness/cli/common/spec_request.h"
 #include "harness/cli/common/value_spec.h"
 #include "harness/cli/run/dry_run.h"
+#include "harness/cli/run/figure_doubts.h"
 #include "harness/cli/run/notify.h"
 #include "harness/cli/run/run_report.h"
 #include "harness/cli/run/run_request.h"
@@ -128,11 +129,15 @@ Result<void> check_room(const AskedPart& part, const RunRequest& request, std::o
   return check_room(part.needs, runner::covered(std::move(*studies), part.only), request, err);
 }
 
-Result<void> check_begins(const runner::Spec& spec, const AskedPart& part) {
-  auto studies = runner::plan(part.needs, runner::StudyIds::left_empty);
-  if (!studies) return studies.error();
-  const auto begin = runner::check_first_runs(runner::covered(std::move(*studies), part.only));
-  return begin ? begin : Result<void>(in_context(spec.path, begin.error()));
+// Whether each row can begin, and what is doubtful of the figures.
+Result<void> check_begins(const runner::Spec& spec, const AskedPart& part, std::ostream& err) {
+  auto planned = runner::plan(part.needs, runner::StudyIds::left_empty);
+  if (!planned) return planned.error();
+  const auto studies = runner::covered(std::move(*planned), part.only);
+  if (const auto begin = runner::check_first_runs(studies); !begin)
+    return in_context(spec.path, begin.error());
+  for (const auto& doubt : figure_doubts(spec, studies)) err << "hyfreedp run: warning: " << doubt << '\n';
+  return {};
 }
 
 Result<void> check_name(const runner::Spec& spec) {
@@ -483,7 +488,7 @@ Result<int> run_spec(const RunRequest& request, std::ostream& out, std::ostream&
   }
   const auto part = part_of(*spec, request.only);
   if (!part) return part.error();
-  if (auto begins = check_begins(*spec, *part); !begins) return begins.error();
+  if (auto begins = check_begins(*spec, *part, err); !begins) return begins.error();
   const auto& [only, needs] = *part;
   if (request.dry_run) {
     const DryRunRates rates{request.gpu_tflops.value_or(runner::kAssumedTflops), measured_in(request.out),

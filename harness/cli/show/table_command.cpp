@@ -49,16 +49,14 @@ struct TableRequest : SpecRequest {
                   "as they are");
   }
 
-  bool has_overrides() const {
-    return paper || ranks || mdd || !interval.empty() || last_checkpoints.value_or(0) != 0;
-  }
+  bool has_overrides() const { return paper || ranks || mdd || !interval.empty() || last_checkpoints; }
 
   Result<spec::Table> overrides() const {
     spec::Table table;
     if (paper) table.paper = true;
     if (ranks) table.ranks = true;
     if (mdd) table.mdd = true;
-    if (last_checkpoints.value_or(0) != 0) table.last_checkpoints = *last_checkpoints;
+    if (last_checkpoints) table.last_checkpoints = *last_checkpoints;
     if (interval.empty()) return table;
     const auto kind = enum_from<spec::IntervalKind>(interval, "--interval");
     if (!kind) return kind.error();
@@ -100,6 +98,8 @@ Outcome table(const TableRequest& request, std::ostream& out, std::ostream& err)
         "--ledger prints costs and no table; --paper, --interval, --ranks, --mdd and --last-checkpoints do "
         "not go with it.");
   }
+  if (request.last_checkpoints && *request.last_checkpoints < 1)
+    return error("--last-checkpoints must be 1 or more evaluations.");
   if (request.width < 0) return error("--width must be 0 or more columns.");
   if (request.width > 0 && !is_terminal) {
     return error(fmt::format("--width is of the terminal table; --format {} has none.", request.format));

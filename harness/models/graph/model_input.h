@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 namespace hyfreedp::models {
 
@@ -22,6 +23,7 @@ struct ModelInput {
   std::int64_t length = 0;              // of a sequence; 0: no sequences
   std::int64_t vocabulary = 0;
   std::int64_t padding = 0;  // sequences with one class each: the id at the end of shorter ones
+  std::optional<std::int64_t> separator = {};  // pairs of sequences: the id after which the second begins
 
   bool is_image() const { return image[0] > 0; }
   bool is_sequence() const { return length > 0; }
@@ -36,7 +38,8 @@ ModelInput model_input(const Sizes& sizes) {
           .image = sizes.image,
           .length = sizes.length,
           .vocabulary = sizes.vocabulary,
-          .padding = sizes.padding};
+          .padding = sizes.padding,
+          .separator = sizes.separator};
 }
 
 }  // namespace hyfreedp::models

@@ -36,7 +36,7 @@ struct BertParts {
     const auto table = [this](std::int64_t rows) { return graph::Embedding{rows, shape.width, kNormal}; };
     const int words = net.add(name + ".word_embeddings", table(shape.vocabulary), {graph::kInput});
     constexpr std::int64_t kNone = -1;
-    const auto separator = shape.family == Family::roberta ? kNone : shape.separator;
+    const auto separator = shape.family == Family::roberta ? kNone : shape.separator.value_or(kNone);
     const int ids = net.add(name + ".segments", graph::Segments{separator}, {graph::kInput});
     const int segments = net.add(name + ".token_type_embeddings", table(shape.segments), {ids});
     const int both = net.add(name + ".add", graph::Add{}, {words, segments});
@@ -149,6 +149,15 @@ Result<Description> describe_family(const Request& request, Family family) {
         "belongs to the network.",
         request.where(), shape->padding, request.input.padding));
   }
+  if (const auto& between = request.input.separator; between && family == Family::bert) {
+    if (shape->separator.value_or(*between) != *between) {
+      return error(fmt::format(
+          "{}: its second texts begin after the id {} (sep_token_id), and the dataset's after {}. Use the "
+          "tokenizer that belongs to the network.",
+          request.where(), *shape->separator, *between));
+    }
+    shape->separator = between;
+  }
   shape->pools_first = string_or(request.options, kPool, "first") == "first";
   shape->classes = request.input.classes;
   auto description = description_of(*shape);
@@ -180,7 +189,6 @@ BertShape BertShape::roberta() {
   shape.segments = 1;
   shape.eps = 1e-5;
   shape.padding = 1;
-  shape.separator = 2;
   return shape;
 }
 
@@ -221,7 +229,8 @@ Result<BertShape> BertShape::from_json(const json::object& config, const std::st
     return error(where + ": 'type_vocab_size' must be at least 2");
   shape.eps = double_or(config, "layer_norm_eps", shape.eps);
   shape.padding = int_or(config, "pad_token_id", shape.padding);
-  shape.separator = int_or(config, "sep_token_id", shape.separator);
+  if (const auto* const mark = config.if_contains("sep_token_id"); mark != nullptr && mark->is_int64())
+    shape.separator = mark->get_int64();
   return shape;
 }
 
@@ -240,23 +249,24 @@ json::object model_config(const BertShape& shape) {
   json::object labels;
   for (std::int64_t i = 0; i < shape.classes; ++i) labels[std::to_string(i)] = fmt::format("LABEL_{}", i);
   const bool is_roberta = shape.family == Family::roberta;
-  return {{"model_type", name_of(shape.family)},
-          {"architectures",
-           json::array{is_roberta ? "RobertaForSequenceClassification" : "BertForSequenceClassification"}},
-          {"vocab_size", shape.vocabulary},
-          {"max_position_embeddings", shape.positions},
-          {"type_vocab_size", shape.segments},
-          {"hidden_size", shape.width},
-          {"num_hidden_layers", shape.depth},
-          {"num_attention_heads", shape.heads},
-          {"intermediate_size", shape.hidden},
-          {"hidden_act", "gelu"},
-          {"layer_norm_eps", shape.eps},
-          {"pad_token_id", shape.padding},
-          {"sep_token_id", shape.separator},
-          {"hidden_dropout_prob", 0.0},
-          {"attention_probs_dropout_prob", 0.0},
-          {"id2label", labels}};
+  json::object config{{"model_type", name_of(shape.family)},
+                      {"architectures", json::array{is_roberta ? "RobertaForSequenceClassification"
+                                                               : "BertForSequenceClassification"}},
+                      {"vocab_size", shape.vocabulary},
+                      {"max_position_embeddings", shape.positions},
+                      {"type_vocab_size", shape.segments},
+                      {"hidden_size", shape.width},
+                      {"num_hidden_layers", shape.depth},
+                      {"num_attention_heads", shape.heads},
+                      {"intermediate_size", shape.hidden},
+                      {"hidden_act", "gelu"},
+                      {"layer_norm_eps", shape.eps},
+                      {"pad_token_id", shape.padding},
+                      {"hidden_dropout_prob", 0.0},
+                      {"attention_probs_dropout_prob", 0.0},
+                      {"id2label", labels}};
+  if (shape.separator) config["sep_token_id"] = *shape.separator;
+  return config;
 }
 
 namespace {

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "harness/models/networks/description.h"
@@ -31,9 +32,11 @@ struct BertShape {
   std::int64_t heads = 12;
   std::int64_t hidden = 3072;
   double eps = 1e-12;
-  std::int64_t padding = 0;      // the id of [PAD]
-  std::int64_t separator = 102;  // the id of [SEP]; not read by RoBERTa
-  bool pools_first = true;       // RoBERTa's always
+  std::int64_t padding = 0;  // the id of [PAD]
+  // The id of [SEP], after which a second text begins; absent: examples are single texts. Not read
+  // by RoBERTa.
+  std::optional<std::int64_t> separator = {};
+  bool pools_first = true;  // RoBERTa's always
   std::int64_t classes = 2;
 
   // RoBERTa's vocabulary, positions and marks, with BERT's sizes.

@@ -5,6 +5,8 @@
 #include "datasets/facts.h"
 #include "datasets/notes/weights_notes.h"
 #include "datasets/same_data.h"
+#include "datasets/table_columns.h"
+#include "datasets/table_file.h"
 #include "harness/base/text.h"
 #include "harness/models/facts/facts.h"
 #include "harness/runner/lineage/initial_weights.h"
@@ -69,6 +71,10 @@ json::object dataset_of(const json::object& config) {
   if (names && std::ssize(*names) == classes) {
     dataset["class_names"] = json::array(names->begin(), names->end());
   }
+  if (name != datasets::TableFile::kName) return dataset;
+  // Of a table that has changed since, nothing is said.
+  const auto columns = datasets::columns_sha256(object_at(dataset, "options"));
+  if (columns && !columns->empty()) dataset["columns_sha256"] = *columns;
   return dataset;
 }
 

@@ -6,7 +6,8 @@
 //    "private_data": [{"dataset", "marks" (datasets/same_data.h), "epsilon", "delta"}: the private
 //    data that the weights have seen, their start included]
 //    "files": {NAME: SHA-256}, beside trial.json
-//    "dataset": {"name", "options", "classes", "class_names": present if own files name them},
+//    "dataset": {"name", "options", "classes", "class_names": present if own files name them,
+//    "columns_sha256": present if an own table names its features (datasets/table_columns.h)},
 //    "config": the run's whole config
 //    "weights": such as "of the last step"; "features": present if a mean must be subtracted first
 //    "model": the `model` of a spec that starts from them, with FOLDER for their folder

@@ -18,6 +18,7 @@
 #include "harness/runner/spec/spec_settings.h"
 #include "harness/runner/spec/spec_sources.h"
 #include "harness/runner/spec/spec_table.h"
+#include "harness/runner/spec/spec_unread.h"
 
 namespace hyfreedp::runner {
 namespace {
@@ -190,50 +191,6 @@ std::string read_name(const Entry& document, const std::string& preset, Problems
   return preset.empty() ? name : name + "-" + preset;
 }
 
-// Wherever a document may say something of its cells.
-std::vector<Entry> levels_of(const Entry& document) {
-  std::vector<Entry> levels{document};
-  const auto add = [&levels](const Entry& level, const char* key) {
-    const auto found = level.find(key);
-    if (found && found->is_map()) levels.push_back(*found);
-    if (!found || !found->is_list()) return;
-    for (auto& one : found->list().value()) levels.push_back(std::move(one));
-  };
-  add(document, "defaults");
-  add(document, "panels");
-  for (std::size_t i = 0, count = levels.size(); i < count; ++i) add(Entry(levels[i]), "rows");
-  return levels;
-}
-
-// What is of private cells alone, or of the others, where there are none such.
-void warn_of_other_cells(const Entry& document, const std::vector<spec::Panel>& panels, Problems& problems) {
-  bool has_private = false, has_others = false, clips_others = false;
-  for (const auto& panel : panels) {
-    has_private = has_private || !panel.noise_multipliers.empty();
-    for (const double epsilon : panel.epsilons) {
-      (spec::target_of(epsilon) ? has_private : has_others) = true;
-    }
-    clips_others =
-        clips_others || std::ranges::count(panel.rows, spec::Control::clip_only, &spec::Row::control) > 0;
-  }
-  const auto warn = [&](std::initializer_list<const char*> keys, const char* why) {
-    for (const auto& level : levels_of(document)) {
-      const auto train = level.find("train");
-      for (const char* key : keys) {
-        for (const auto& entry :
-             {level.find(key), train && train->is_map() ? train->find(key) : std::nullopt}) {
-          if (entry) problems.warn(entry->remark(fmt::format("{} has no effect: {}.", entry->path(), why)));
-        }
-      }
-    }
-  };
-  if (!has_others) warn({"control"}, "it is of cells of epsilon inf, and there is none");
-  if (has_private) return;
-  constexpr const char* kNoPrivate = "it is of private cells, and every cell is of epsilon inf";
-  warn({"delta", "accountant"}, kNoPrivate);
-  if (!clips_others) warn({"clipping", "clipping_constant", "clipping_groups"}, kNoPrivate);
-}
-
 // Of the top level as its preset makes it.
 spec::Spec read_document(const Entry& document, const std::string& preset, Problems& problems) {
   spec::Spec spec;
@@ -252,9 +209,9 @@ spec::Spec read_document(const Entry& document, const std::string& preset, Probl
     spec.figures = read_figures(*figures, panels ? &*panels : nullptr, problems);
   }
   if (!panels) return spec;
-  warn_of_other_cells(document, *panels, problems);
   if (panels->size() > 1) check_test_sets_of_others(document, *panels, problems);
   if (spec.table) check_table_rows(*document.find("table"), *spec.table, *panels, problems);
+  warn_of_unread(document, spec.table, *panels, problems);
   spec.panels = std::move(*panels);
   const auto reproduces = document.find("reproduces");
   add_footnotes(paper ? leave_out_paper(*reproduces, spec, problems) : LeftOut{}, spec);
@@ -306,8 +263,10 @@ Result<std::vector<std::string>> presets_of(const std::string& path) {
   if (!text) return text.error();
   Problems problems(path);
   const auto read = parse_document(path, *text, Defaults::as_written, problems);
-  const bool has_keys = read && read->document.check_keys(&spec_keys(), problems);
-  const auto names = has_keys ? preset_names(read->document, problems) : std::nullopt;
+  if (!read) return problems.error();
+  const auto document = laid_over_each_other(read->layers);
+  const bool has_keys = document.check_keys(&spec_keys(), problems);
+  const auto names = has_keys ? preset_names(document, problems) : std::nullopt;
   if (!names || !problems.empty()) return problems.error();
   return *names;
 }

@@ -143,6 +143,7 @@ void warn_of_weights(const Entry& entry, const spec::Named& dataset, const spec:
   }
   warn(datasets::tokenizer_note(dataset.options, string_or(model.options, "weights", "")));
   warn(datasets::base_note(model.options));
+  warn(datasets::pool_note(model.options));
 }
 
 void warn_of_weights(const Entry& entry, const std::vector<trial::OodTest>& sets, const json::object& model,
@@ -220,6 +221,11 @@ PanelData read_data_and_model(const Layers& layers, Problems& problems) {
   panel.dimension = *dimension;
   check_weights(*layers.find("model"), *panel.model, models::model_input(*panel.sizes), problems);
   check_head_names(*layers.find("model"), *panel.dataset, *panel.model, problems);
+  if (const auto same = datasets::check_columns_of_weights(facts, panel.dataset->options,
+                                                           string_or(panel.model->options, "weights", ""));
+      !same) {
+    problems.add(layers.find("model")->wrong_inside(same.error().message, ""));
+  }
   return panel;
 }
 

@@ -85,31 +85,6 @@ Entry with_folded_defaults(const Entry& layer, Problems& problems) {
   return rest.keys().empty() ? made.without(kDefaults) : made.with(kDefaults, rest);
 }
 
-void check_one(const Entry& over, const Entry& below, Problems& problems) {
-  const auto defaults = map_at(over, kDefaults);
-  const auto panels = below.find("panels");
-  if (!defaults || over.find("panels") || !panels || !panels->is_list()) return;
-  const auto all = panels->list().value();
-  if (all.empty()) return;
-  for (const auto& [keys, value] : settings_of(*defaults)) {
-    std::vector<std::string> own;
-    bool differs = false;
-    for (const auto& panel : all) {
-      const auto found = panel.is_map() ? find(panel, keys) : std::nullopt;
-      if (!found) break;
-      differs = differs || !is_same(*found, value);
-      own.push_back(found->where());
-    }
-    if (own.size() < all.size() || !differs) continue;
-    const auto more = own.size() - 1;
-    problems.add(value.wrong(
-        fmt::format("changes nothing: a panel's own keys win over 'defaults', and every panel has this one "
-                    "({}{}). Say it in the panels",
-                    own.front(), more > 0 ? fmt::format(" and {} more", more) : ""),
-        ""));
-  }
-}
-
 }  // namespace
 
 bool says_twice(const Entry& document) {
@@ -133,13 +108,36 @@ Entry folded(const Entry& layer, Problems& problems) {
   return made.with("presets", *presets);
 }
 
+std::vector<UnreadDefault> unread_defaults(const Entry& over, const Entry& below) {
+  const auto defaults = map_at(over, kDefaults);
+  const auto panels = below.find("panels");
+  if (!defaults || !panels || !panels->is_list()) return {};
+  const auto all = panels->list().value();
+  if (all.empty()) return {};
+  std::vector<UnreadDefault> unread;
+  for (const auto& [keys, value] : settings_of(*defaults)) {
+    std::vector<std::string> own;
+    bool differs = false;
+    for (const auto& panel : all) {
+      const auto found = panel.is_map() ? find(panel, keys) : std::nullopt;
+      if (!found) break;
+      differs = differs || !is_same(*found, value);
+      own.push_back(found->where());
+    }
+    if (own.size() == all.size() && differs) unread.push_back({value, std::move(own)});
+  }
+  return unread;
+}
+
 void check_reach(const Entry& over, const Entry& below, Problems& problems) {
-  check_one(over, below, problems);
-  const auto own = map_at(over, "presets"), theirs = map_at(below, "presets");
-  if (!own || !theirs) return;
-  for (const auto& name : own->keys()) {
-    const auto preset = map_at(*own, name), laid_on = map_at(*theirs, name);
-    if (preset && laid_on) check_one(*preset, *laid_on, problems);
+  if (over.find("panels")) return;
+  for (const auto& [value, own] : unread_defaults(over, below)) {
+    const auto more = own.size() - 1;
+    problems.add(value.wrong(
+        fmt::format("changes nothing: a panel's own keys win over 'defaults', and every panel has this one "
+                    "({}{}). Say it in the panels",
+                    own.front(), more > 0 ? fmt::format(" and {} more", more) : ""),
+        ""));
   }
 }
 

@@ -8,6 +8,9 @@
 // both are a contradiction.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "harness/runner/spec/spec_entry.h"
 
 namespace hyfreedp::runner {
@@ -19,8 +22,15 @@ bool says_twice(const Entry& document);
 // the preset). A mistake where they are there already with another value.
 Entry folded(const Entry& layer, Problems& problems);
 
+// What `over` says under `defaults` and every panel of `below` says itself, not all of them the same.
+struct UnreadDefault {
+  Entry value;
+  std::vector<std::string> own;  // where each panel says it
+};
+std::vector<UnreadDefault> unread_defaults(const Entry& over, const Entry& below);
+
 // A mistake where `over` says something under `defaults` that every panel of what it is laid over
-// says itself, so that nothing would change. The same of each preset that both have.
+// says itself, so that nothing would change.
 void check_reach(const Entry& over, const Entry& below, Problems& problems);
 
 }  // namespace hyfreedp::runner

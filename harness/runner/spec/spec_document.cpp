@@ -49,26 +49,25 @@ class Includer {
   Includer(std::string text, Defaults defaults, Problems& problems)
       : defaults_(defaults), problems_(problems), text_(std::move(text)) {}
 
-  Result<Entry> merged(const Entry& document, const std::string& path) {
+  Result<void> add(const Entry& document, const std::string& path) {
     const auto include = document.find(kInclude);
-    if (!include) return own_part(document);
+    if (!include) {
+      layers_.push_back(own_part(document));
+      return {};
+    }
     if (auto checked = check_keys_of(document, path); !checked) return checked.error();
     const auto files = include->is_list() ? include->list() : Result<std::vector<Entry>>({*include});
     if (!files) return files.error();
     open_.push_back(identity_of(path));
-    std::optional<Entry> below;
     for (const auto& file : *files) {
-      auto included = read(file, path);
-      if (!included) return included;
-      below = below ? below->overlaid(*included) : *included;
+      if (auto included = read(file, path); !included) return included;
     }
     open_.pop_back();
-    const auto own = own_part(document.without(kInclude));
-    if (!below) return own;
-    check_reach(own, *below, problems_);
-    return below->overlaid(own);
+    layers_.push_back(own_part(document.without(kInclude)));
+    return {};
   }
 
+  const std::vector<Entry>& layers() const { return layers_; }
   const std::string& text() const { return text_; }
 
  private:
@@ -83,7 +82,7 @@ class Includer {
     return problems.error();
   }
 
-  Result<Entry> read(const Entry& name, const std::string& path) {
+  Result<void> read(const Entry& name, const std::string& path) {
     if (!name.is_text()) return name.wrong("must be a file's name, not " + name.shown());
     const auto file = (fs::path(path).parent_path() / name.text().value()).lexically_normal();
     std::error_code ignored;  // such as of a name that is too long
@@ -96,17 +95,18 @@ class Includer {
     const auto text = read_file(file.string());
     if (!text) return name.wrong(text.error());
     auto parsed = name.parse_further(file.string(), *text);
-    if (!parsed) return parsed;
+    if (!parsed) return parsed.error();
     if (!parsed->is_map())
       return parsed->wrong("must be a map of keys and values, not " + parsed->shown(), "");
     if (auto checked = check_keys_of(*parsed, file.string()); !checked) return checked.error();
     text_ += fmt::format("\n# Included: {}\n{}", file.string(), as_comment(*text));
-    return merged(*parsed, file.string());
+    return add(*parsed, file.string());
   }
 
   Defaults defaults_;
   Problems& problems_;
   std::vector<fs::path> open_;  // files whose `include` is being read
+  std::vector<Entry> layers_;
   std::string text_;
 };
 
@@ -236,9 +236,8 @@ std::optional<SpecDocument> parse_document(const std::string& path, const std::s
   const auto document = problems.take(Entry::parse(path, text));
   if (!document) return std::nullopt;
   Includer includer(text, defaults, problems);
-  auto merged = problems.take(includer.merged(*document, path));
-  if (!merged) return std::nullopt;
-  return SpecDocument{std::move(*merged), includer.text()};
+  if (!problems.take(includer.add(*document, path))) return std::nullopt;
+  return SpecDocument{includer.layers(), includer.text()};
 }
 
 Result<Entry> with_settings(const Entry& document, const std::vector<std::string>& settings,

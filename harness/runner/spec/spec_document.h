@@ -2,7 +2,8 @@
 //
 //   include: base.yaml             or a list; at the top level of any of the files
 // Laid below what the file itself says, a later one of a list over earlier ones: maps are merged
-// key by key, everything else is replaced. A relative path starts at the file that has it.
+// key by key, everything else is replaced. What a file says itself is laid over the presets of the
+// files below it, too. A relative path starts at the file that has it.
 //
 //   --set KEY=VALUE
 // KEY is the path of a value in the top level as the preset makes it: names of keys, and of
@@ -25,8 +26,8 @@ namespace hyfreedp::runner {
 enum class Defaults { as_written, at_top_level };
 
 struct SpecDocument {
-  Entry document;    // without `include`
-  std::string text;  // of the file, and as comments those of the files that it includes
+  std::vector<Entry> layers;  // what each file says, without `include`, the lowest first
+  std::string text;           // of the file, and as comments those of the files that it includes
 };
 
 // `text`: that of the file `path`. Nothing where a file is missing, is no YAML, has a key twice

@@ -24,14 +24,22 @@ constexpr double kLeastPoints = 4, kMostPoints = 30;
 struct Names {
   std::vector<std::string> rows;  // ids and groups
   std::vector<std::string> panels;
+  std::set<double> epsilons;
   bool are_known = true;
+  bool knows_epsilons = true;
 };
 
 Names names_of(const std::vector<spec::Panel>* panels) {
-  Names names{.rows = {}, .panels = {}, .are_known = panels != nullptr};
+  Names names{.are_known = panels != nullptr};
   if (!names.are_known) return names;
   names.rows = spec::row_names(*panels);
-  for (const auto& panel : *panels) names.panels.push_back(panel.id);
+  for (const auto& panel : *panels) {
+    names.panels.push_back(panel.id);
+    names.epsilons.insert(panel.epsilons.begin(), panel.epsilons.end());
+    for (const auto& row : panel.rows) names.epsilons.insert(row.epsilons.begin(), row.epsilons.end());
+    // What fixed noise costs is computed later.
+    names.knows_epsilons = names.knows_epsilons && panel.noise_multipliers.empty();
+  }
   return names;
 }
 
@@ -171,7 +179,17 @@ std::optional<spec::Figure> read_figure(const Entry& entry, const Names& names, 
   if (const auto given = entry.find("panels")) {
     keep(read_named(*given, "panel", panels_known, problems), figure.panels);
   }
-  if (const auto given = entry.find("epsilons")) keep(read_epsilons(*given, problems), figure.epsilons);
+  if (const auto given = entry.find("epsilons")) {
+    keep(read_epsilons(*given, problems), figure.epsilons);
+    for (const double epsilon : figure.epsilons) {
+      if (names.epsilons.empty() || !names.knows_epsilons || names.epsilons.contains(epsilon)) continue;
+      std::vector<std::string> known;
+      for (const double one : names.epsilons) known.push_back(short_number(one));
+      problems.add(given->wrong(fmt::format("names no epsilon of this spec: {}. Known: {}",
+                                            short_number(epsilon), join(known, ", ")),
+                                ""));
+    }
+  }
   if (kind != nullptr) {
     read_look(entry, *kind, rows_known, figure.look, problems);
     keep(options_from(kind->options, Layers({entry}), problems, kFigureKeys), figure.options);

@@ -25,15 +25,13 @@ void check_preset(const Entry& preset, const std::vector<std::string>& spec_keys
 }
 
 // The presets to lay over the top level, the lowest first.
-Result<std::vector<Entry>> chain_of(const Entry& presets, const std::string& name,
-                                    const std::vector<std::string>& names) {
-  std::vector<Entry> chain;
-  std::vector<std::string> seen;
+Result<std::vector<std::string>> chain_of(const Entry& presets, const std::string& name,
+                                          const std::vector<std::string>& names) {
+  std::vector<std::string> chain;
   auto next = name;
   while (true) {
     const auto preset = presets.find(next);
-    chain.insert(chain.begin(), *preset);
-    seen.push_back(next);
+    chain.insert(chain.begin(), next);
     const auto from = preset->find("from");
     if (!from) return chain;
     const auto below = from->text();
@@ -41,14 +39,39 @@ Result<std::vector<Entry>> chain_of(const Entry& presets, const std::string& nam
     if (std::find(names.begin(), names.end(), *below) == names.end()) {
       return unknown_preset(*from, *below, names);
     }
-    if (std::find(seen.begin(), seen.end(), *below) != seen.end()) {
+    if (std::ranges::count(chain, *below) > 0) {
       return from->wrong(fmt::format("comes back to the preset '{}'", *below));
     }
     next = *below;
   }
 }
 
+// Each layer with its own presets of the chain, over those below it.
+Entry laid(const std::vector<Entry>& layers, const std::vector<std::string>& chain, Problems& problems) {
+  std::optional<Entry> chosen;
+  const auto lay = [&](const Entry& part) {
+    if (chosen) check_reach(part, *chosen, problems);
+    chosen = chosen ? chosen->overlaid(part) : part;
+  };
+  for (const auto& layer : layers) {
+    lay(layer.without("presets"));
+    const auto presets = layer.find("presets");
+    if (!presets || !presets->is_map()) continue;
+    for (const auto& name : chain) {
+      const auto preset = presets->find(name);
+      if (preset && preset->is_map()) lay(preset->without("from"));
+    }
+  }
+  return *chosen;
+}
+
 }  // namespace
+
+Entry laid_over_each_other(const std::vector<Entry>& layers) {
+  auto whole = layers.front();
+  for (std::size_t i = 1; i < layers.size(); ++i) whole = whole.overlaid(layers[i]);
+  return whole;
+}
 
 std::optional<std::vector<std::string>> preset_names(const Entry& document, Problems& problems) {
   const auto presets = document.find("presets");
@@ -63,12 +86,13 @@ std::optional<std::vector<std::string>> preset_names(const Entry& document, Prob
   return names;
 }
 
-std::optional<ChosenPreset> choose_preset(const Entry& document, const std::string& wanted,
+std::optional<ChosenPreset> choose_preset(const std::vector<Entry>& layers, const std::string& wanted,
                                           const std::vector<std::string>& spec_keys, Problems& problems) {
+  const auto document = laid_over_each_other(layers);
   const auto names = preset_names(document, problems);
   if (!names) return std::nullopt;
   if (names->empty()) {
-    if (wanted.empty()) return ChosenPreset{document, ""};
+    if (wanted.empty()) return ChosenPreset{laid(layers, {}, problems), ""};
     problems.add(document.wrong(fmt::format("has no presets, so '{}' cannot be chosen", wanted)));
     return std::nullopt;
   }
@@ -84,14 +108,11 @@ std::optional<ChosenPreset> choose_preset(const Entry& document, const std::stri
     return std::nullopt;
   }
   const auto chain = problems.take(chain_of(presets, name, *names));
+  if (!chain) return std::nullopt;
   // That one is no map was said above.
-  if (!chain || !std::ranges::all_of(*chain, &Entry::is_map)) return std::nullopt;
-  auto chosen = document.without("presets");
-  for (const auto& preset : *chain) {
-    check_reach(preset, chosen, problems);
-    chosen = chosen.overlaid(preset.without("from"));
-  }
-  return ChosenPreset{std::move(chosen), name};
+  const auto is_map = [&](const std::string& one) { return presets.find(one)->is_map(); };
+  if (!std::ranges::all_of(*chain, is_map)) return std::nullopt;
+  return ChosenPreset{laid(layers, *chain, problems), name};
 }
 
 }  // namespace hyfreedp::runner

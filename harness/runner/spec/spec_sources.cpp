@@ -26,9 +26,10 @@ std::optional<LaidDocument> laid(const SpecSources& sources, const std::vector<s
   const auto before = problems.added();
   const auto read = parse_document(sources.path, sources.text, defaults, problems);
   if (!read) return std::nullopt;
-  if (!read->document.check_keys(keys, problems)) return std::nullopt;
-  const auto valid = keys != nullptr ? *keys : keys_there(read->document);
-  const auto chosen = choose_preset(read->document, sources.preset, valid, problems);
+  const auto whole = laid_over_each_other(read->layers);
+  if (!whole.check_keys(keys, problems)) return std::nullopt;
+  const auto valid = keys != nullptr ? *keys : keys_there(whole);
+  const auto chosen = choose_preset(read->layers, sources.preset, valid, problems);
   if (!chosen) return std::nullopt;
   auto document = problems.take(with_settings(chosen->document, sources.settings, defaults));
   if (!document) return std::nullopt;

@@ -1,0 +1,76 @@
+#include "plots/doubts.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "harness/base/text.h"
+#include "optimizers/facts.h"
+#include "plots/figures.h"
+#include "plots/kinds.h"
+
+namespace hyfreedp::plots {
+namespace {
+
+using Runs = std::vector<Run>;
+
+bool probes(const Run& run) {
+  const auto* const controller = run.config.if_contains("controller");
+  if (controller == nullptr || !controller->is_object()) return false;
+  const auto facts = optimizers::find_controller(string_or(controller->get_object(), "name", ""));
+  return facts && (**facts).probes;
+}
+
+void doubt_setting(const Runs& runs, const std::string& name, std::vector<std::string>& doubts) {
+  if (name.empty() ||
+      std::ranges::any_of(runs, [&](const Run& run) { return setting(run, name).has_value(); }))
+    return;
+  doubts.push_back(fmt::format("no run that the spec begins with has '{}' among its settings", name));
+}
+
+void doubt_quantity(const Runs& runs, const std::string& name, std::vector<std::string>& doubts) {
+  if (name == kStepSize) {
+    if (std::ranges::none_of(runs, [](const Run& run) { return step_size_scalar(run.config).has_value(); }))
+      doubts.push_back("no row that it is of chooses its step size");
+    return;
+  }
+  // What a method stores is its own affair, and its names are single words.
+  const auto known = known_quantities();
+  if (name.find(' ') == std::string::npos || std::ranges::count(known, name) > 0) return;
+  doubts.push_back(fmt::format("there is no quantity '{}'.{}", name, did_you_mean(name, known)));
+}
+
+}  // namespace
+
+std::vector<std::string> doubts_of(const results::FigureRequest& request, const Runs& first) {
+  Runs runs;
+  for (const auto& run : first) {
+    if (request.wants_panel(run.panel) && request.wants_row(run.row, run.group) &&
+        request.wants_epsilon(run.epsilon))
+      runs.push_back(run);
+  }
+  std::vector<std::string> doubts;
+  if (runs.empty()) return doubts;
+  const auto option = [&](const char* name) { return string_or(request.options, name, ""); };
+  if (request.kind == "heat-map") {
+    doubt_setting(runs, option("x"), doubts);
+    doubt_setting(runs, option("y"), doubts);
+  } else if (request.kind == "pareto") {
+    doubt_setting(runs, option("x"), doubts);
+  } else if (request.kind == "accuracy") {
+    doubt_setting(runs, option("setting"), doubts);
+  } else if (request.kind == "box") {
+    for (const char* name : {"marked", "starred"}) {
+      const auto settings = parse_settings(option(name));
+      if (!settings) doubts.push_back(settings.error().message);
+      if (!settings) continue;
+      for (const auto& [one, value] : *settings) doubt_setting(runs, one, doubts);
+    }
+  } else if (request.kind == "curves") {
+    for (const auto& name : quantities_of(option("quantities"))) doubt_quantity(runs, name, doubts);
+  } else if (request.kind == "probe-fit") {
+    if (std::ranges::none_of(runs, probes)) doubts.push_back("no row that it is of makes loss probes");
+  }
+  return doubts;
+}
+
+}  // namespace hyfreedp::plots
