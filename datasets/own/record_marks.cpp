@@ -96,7 +96,9 @@ std::string plain_text(const std::string& text) {
     const auto bytes = utf8proc_iterate(mapped + at, length - at, &code);
     if (bytes <= 0) break;
     const auto category = utf8proc_category(code);
-    const bool is_blank = category >= UTF8PROC_CATEGORY_ZS;  // separators, control, format, private
+    constexpr utf8proc_int32_t kReplacement = 0xFFFD;  // stands for bytes that are no character
+    // separators, control, format, private
+    const bool is_blank = category >= UTF8PROC_CATEGORY_ZS || code == kReplacement;
     if (!is_blank && category != UTF8PROC_CATEGORY_CN)
       plain.append(reinterpret_cast<const char*>(mapped + at), static_cast<std::size_t>(bytes));
     at += bytes;

@@ -39,7 +39,7 @@ Store::~Store() {
 }
 
 Result<std::unique_ptr<Store>> Store::open(const std::string& path, Mode mode) {
-  const bool read_only = mode == Mode::read_only;
+  const bool read_only = mode != Mode::read_write;
   if (read_only && !std::filesystem::exists(path)) {
     return no_database(path);
   }
@@ -58,6 +58,7 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& path, Mode mode) {
   try {
     auto state = std::make_unique<State>(path, access.name, access.flags);
     if (auto prepared = state->prepare(read_only); !prepared) return advised(prepared.error().message);
+    if (mode == Mode::scratch) state->continue_in_memory();
     return std::unique_ptr<Store>(new Store(std::move(state), !read_only && path != ":memory:"));
   } catch (const SQLite::Exception& failure) {
     return advised(path + ": cannot open the database (" + failure.what() + ")");

@@ -140,7 +140,8 @@ struct StudyNote {
 
 class Store {
  public:
-  enum class Mode { read_only, read_write };
+  // scratch: a copy in memory that can be written, of which nothing is kept.
+  enum class Mode { read_only, read_write, scratch };
   static Result<std::unique_ptr<Store>> open(const std::string& path, Mode mode);
   static Result<std::unique_ptr<Store>> in_memory();
   ~Store();

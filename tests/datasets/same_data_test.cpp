@@ -343,6 +343,7 @@ TEST(PlainText, HasNothingThatATokenizerPassesOver) {
        {"cafe\u0301 au lait,3 eur", "  CAFÉ\u00a0au\u200b  lait, 3\tEUR \n", "cafe au lait, 3 EUR\r"})
     EXPECT_EQ(plain_text(same), plain) << same;
   EXPECT_NE(plain_text("Café au lait, 4 EUR"), plain);
+  EXPECT_EQ(plain_text("Café\xEF\xBF\xBD au lait, 3 EUR"), plain) << "U+FFFD, which tokenizers drop";
   EXPECT_EQ(plain_text("\xff\xfe"), "\xff\xfe") << "no UTF-8";
   EXPECT_EQ(plain_text(""), "");
 }

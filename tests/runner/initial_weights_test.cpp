@@ -2,10 +2,12 @@
 // are refused when the spec is read.
 #include "harness/runner/lineage/initial_weights.h"
 
+#include <cstring>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "harness/models/facts/weights_source.h"
 #include "tests/datasets/scratch.h"
 #include "tests/runner/fake_world.h"
 #include "tests/runner/zero_weights.h"
@@ -135,6 +137,23 @@ TEST_F(InitialWeights, MetadataOfOtherFilesAreRefused) {
   write_file_atomically(changed + "/model.safetensors", other).value();
   EXPECT_THAT(refusal(changed), HasSubstr("not the file that trial.json"));
   EXPECT_THAT(refusal(with_metadata("unbound", R"({"private_data": []})")), HasSubstr("'files' must list"));
+}
+
+// Weights that a run kept say so themselves.
+TEST_F(InitialWeights, ThatLostTheirMetadataAreRefused) {
+  const auto path = folder("alone") + "/model.safetensors";
+  EXPECT_EQ(refusal(at("alone").string()), "");
+  const auto bytes = read_file(path).value();
+  std::uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), sizeof length);
+  auto header = parse_json(bytes.substr(sizeof length, length), "header").value().as_object();
+  header["__metadata__"] = json::object{{models::kKeptMark, models::kKeptNote}};
+  const auto text = json::serialize(header);
+  length = text.size();
+  write_file_atomically(path, std::string(reinterpret_cast<const char*>(&length), sizeof length) + text +
+                                  bytes.substr(bytes.size() - std::size_t(104 + 1) * 2 * sizeof(float)))
+      .value();
+  EXPECT_THAT(refusal(at("alone").string()), HasSubstr("which says what private examples they have seen"));
 }
 
 // Edited to name other data, or of an older version or another user.

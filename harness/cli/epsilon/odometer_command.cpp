@@ -8,6 +8,7 @@
 #include "harness/cli/common/spec_request.h"
 #include "harness/cli/epsilon/print_epsilon.h"
 #include "harness/runner/odometer/odometer.h"
+#include "harness/runner/odometer/release_record.h"
 #include "results/provenance/ledger.h"
 #include "results/store/records.h"
 #include "results/table/cell_text.h"
@@ -293,8 +294,10 @@ void print_json(const runner::Odometer& odometer, const std::vector<Line>& lines
 
 Outcome odometer(const OdometerRequest& request, std::ostream& out, std::ostream&) {
   const runner::OutFolder folder{request.out};
-  const auto store = results::Store::open(folder.database(), results::Store::Mode::read_only);
+  // The database may be an older copy than the release records.
+  const auto store = results::Store::open(folder.database(), results::Store::Mode::scratch);
   if (!store) return store.error();
+  if (auto restored = runner::restore_from_records(**store, folder, ""); !restored) return restored.error();
   const auto found = runner::odometer_of(**store, folder, {.confidential = request.confidential});
   if (!found) return found.error();
   const auto data = wanted(*found, request);

@@ -108,7 +108,8 @@ Result<ModelFolder> write_model_folder(const Network& network, const Blueprint& 
     return file.error();
   }
   const auto of_network = [](const std::string& name) { return !is_adapter(name); };
-  auto tensors = write_safetensors((base / "model.safetensors").string(), named_tensors(network, of_network));
+  auto tensors = write_safetensors((base / "model.safetensors").string(), named_tensors(network, of_network),
+                                   {{kKeptMark, kKeptNote}});
   if (!tensors) return tensors.error();
   if (auto copied = copy_tokenizer(options, base); !copied) return copied.error();
   return written;

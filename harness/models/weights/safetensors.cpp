@@ -67,11 +67,12 @@ Result<void> serialize_safetensors(const TensorsWithMetadata& content, const std
   return {};
 }
 
-Result<void> write_safetensors(const std::string& path, const NamedTensors& tensors) {
+Result<void> write_safetensors(const std::string& path, const NamedTensors& tensors, json::object metadata) {
+  metadata["format"] = "pt";
   auto file = AtomicFile::create(path);
   if (!file) return file.error();
   const auto append = [&](std::string_view piece) { return file->append(piece); };
-  if (auto written = serialize_safetensors({tensors, {{"format", "pt"}}}, path, append); !written) {
+  if (auto written = serialize_safetensors({tensors, std::move(metadata)}, path, append); !written) {
     return written;
   }
   return file->move_into_place();

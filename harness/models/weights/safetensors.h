@@ -21,7 +21,9 @@ using NamedTensors = std::map<std::string, torch::Tensor>;
 Result<NamedTensors> read_safetensors(const std::string& path);
 
 // Writes the file atomically: a reader sees the old file or the new one.
-Result<void> write_safetensors(const std::string& path, const NamedTensors& tensors);
+// `metadata`: texts that the file has beside the usual "format".
+Result<void> write_safetensors(const std::string& path, const NamedTensors& tensors,
+                               json::object metadata = {});
 
 // The same from and to bytes that are part of a file, with texts as metadata.
 struct TensorsWithMetadata {

@@ -5,6 +5,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/safetensors_file.h"
+#include "harness/models/facts/weights_source.h"
 #include "harness/models/files/weights_file.h"
 #include "harness/models/weights/safetensors.h"
 #include "harness/models/weights/tensor_types.h"
@@ -93,7 +94,8 @@ Result<void> write_adapter(const Network& network, const Lora& lora, const std::
       !written) {
     return written;
   }
-  return write_safetensors((base / "adapter_model.safetensors").string(), named_tensors(network, is_adapter));
+  return write_safetensors((base / "adapter_model.safetensors").string(), named_tensors(network, is_adapter),
+                           {{kKeptMark, kKeptNote}});
 }
 
 }  // namespace hyfreedp::models

@@ -195,6 +195,18 @@ Result<results::StudyRecord> as_cancelled(const results::Store& store, const Out
   return study;
 }
 
+Result<void> keep_lost_cost(results::Store& store, const results::StudyRecord& study) {
+  if (!study.composition.contains("unlisted")) return {};
+  const auto booked = Composition::from_json(study.composition, "study " + study.id);
+  if (!booked) return booked.error();
+  const auto dataset = booked_dataset(study.composition);
+  if (!dataset || !booked->unlisted) return {};
+  const auto known = dearest_like(store, booked->selection, *dataset);
+  if (!known) return known.error();
+  if (trial::EventTally(*known).contains(trial::EventTally(booked->unlisted->executed))) return {};
+  return store.put_retired({study.id, study.spec, study.method, study.composition, study.trials});
+}
+
 results::StudyRecord as_reopened(results::StudyRecord study) {
   study.state = results::StudyState::open;
   study.failure_kind.clear();

@@ -34,6 +34,10 @@ Result<trial::EventTally> dearest_seed(const results::Store& store, const result
 Result<results::StudyRecord> as_cancelled(const results::Store& store, const OutFolder& out,
                                           results::StudyRecord study);
 
+// Before a cancelled private selection is opened again: where the database lacks runs that its
+// record tells of, what they cost stays there as that of a retired row.
+Result<void> keep_lost_cost(results::Store& store, const results::StudyRecord& study);
+
 // The record as that of an open study: the next run of the spec goes on with it. What is booked of
 // a private selection or of a seed stays.
 results::StudyRecord as_reopened(results::StudyRecord study);

@@ -40,6 +40,7 @@ Result<void> reopen(results::Store& store, const OutFolder& out, const results::
                     const std::vector<results::StudyRecord>& studies) {
   if (auto checked = check_draws(out, spec, studies); !checked) return checked;
   for (const auto& study : studies) {
+    if (auto kept = keep_lost_cost(store, study); !kept) return kept;
     if (auto written = store.put_study(as_reopened(study)); !written) return written;
   }
   return update_release_record(store, out, spec.name);

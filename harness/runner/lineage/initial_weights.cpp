@@ -7,6 +7,7 @@
 
 #include "datasets/own/own_files.h"
 #include "harness/base/files.h"
+#include "harness/base/safetensors_file.h"
 #include "harness/models/facts/catalogue.h"
 #include "harness/models/facts/weights_source.h"
 
@@ -69,6 +70,25 @@ bool is_authentic(const json::object& metadata, const std::string& file) {
   return tag && string_or(metadata, "tag", "") == *tag;
 }
 
+// trial.json is not there.
+Result<void> check_not_kept(const fs::path& folder) {
+  for (const char* name : {"model.safetensors", "adapter_model.safetensors"}) {
+    const auto path = (folder / name).string();
+    if (!fs::is_regular_file(path)) continue;
+    const auto file = map_file(path);
+    if (!file) return file.error();
+    const auto stored = parse_safetensors(*file, path);
+    if (!stored || !stored->metadata.contains(models::kKeptMark))
+      continue;  // what is wrong with it is told elsewhere
+    return error(
+        fmt::format("{}: a run kept these weights, and {}, which says what private examples they have seen, "
+                    "is not beside "
+                    "them. Put it back: it was written with them.",
+                    path, models::kTrialMetadata));
+  }
+  return {};
+}
+
 Result<void> add_private_data(const fs::path& folder, SeenData& seen) {
   if (stands(folder / models::kStagedMetadata)) {
     return error(fmt::format(
@@ -77,7 +97,7 @@ Result<void> add_private_data(const fs::path& folder, SeenData& seen) {
         folder.string()));
   }
   const auto path = folder / models::kTrialMetadata;
-  if (!stands(path)) return {};
+  if (!stands(path)) return check_not_kept(folder);
   const auto metadata = read_json_file(path.string());
   if (!metadata) return metadata.error();
   if (!metadata->is_object()) return error(path.string() + ": must be an object.");

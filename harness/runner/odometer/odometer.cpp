@@ -13,6 +13,7 @@
 #include "harness/base/text.h"
 #include "harness/mechanism/releases.h"
 #include "harness/runner/odometer/charge.h"
+#include "harness/runner/odometer/release_record_file.h"
 #include "results/store/states.h"
 
 namespace hyfreedp::runner {
@@ -351,7 +352,6 @@ class Composer {
     auto base = booked;
     const auto like = runs_like(booked, *study.dataset);
     const bool has_begun = !like.empty();
-    if (has_begun && !study.is_retired) odometer_.begun_selections[study.id] = {like.begin(), like.end()};
     for (const auto& id : like) {
       const auto& run = runs_.at(id);
       EventTally executed(run.executed);
@@ -359,6 +359,7 @@ class Composer {
       base.raise_to(executed);
       open_.insert(id);
     }
+    if (has_begun && !study.is_retired) odometer_.begun_selections[study.id] = {like, base.events()};
     if (has_begun || study.is_booked_ahead || (options_.to_be_continued && !study.is_retired)) {
       add_selection(study, base, *study.dataset);
     }
@@ -474,6 +475,10 @@ Result<Odometer> odometer_of(const results::Store& store, const OutFolder& out,
   auto recorded = recorded_data(store);
   if (!recorded) return recorded.error();
   odometer.recorded = std::move(*recorded);
+  for (const auto& spec : specs_with_records(out)) {
+    if (const auto records = read_release_records(out, spec); !records)
+      odometer.unreadable.push_back(records.error().message);
+  }
   const auto runs = all_runs(store, out, odometer.unreadable);
   if (!runs) return runs.error();
   const auto studies = StudyReader(store).read();

@@ -164,14 +164,17 @@ struct Odometer {
   std::set<std::string> final_runs;  // ids of those that will not be run again
   // Ids of runs of seeds that may not be needed, which are counted though they have not begun.
   std::set<std::string> booked_runs;
-  // Journals and keys, with the reason: what they tell of is not counted. How many there are is
+  // Journals, keys and release records, with the reason: what they tell of is not counted. How many there are is
   // confidential, as the number of runs is.
   std::vector<std::string> unreadable;
   // Of runs that began, each once.
   std::map<std::string, TestSet> tested = {};
-  // Open private selections of which something may have begun, by study, and the ids of the runs
-  // that may be theirs. Confidential.
-  std::map<std::string, std::vector<std::string>> begun_selections = {};
+  // An open private selection of which something may have begun. Confidential.
+  struct BegunSelection {
+    std::vector<std::string> runs;           // ids of those that may be its
+    std::vector<accounting::Event> dearest;  // the most that any of them is charged
+  };
+  std::map<std::string, BegunSelection> begun_selections = {};  // by study
 
   // That of the dataset, made where nothing touched it yet. Where the dataset shows that several
   // are the same data they become one. Valid until the next call.

@@ -101,11 +101,24 @@ Result<FolderLock> FolderLock::acquire(const OutFolder& folder) {
     }
     std::this_thread::sleep_for(kRetry);
   }
+  if (auto whole = lock.hold_folder(folder); !whole) return whole.error();
   const std::string number = std::to_string(::getpid()) + "\n";
   if (::ftruncate(descriptor, 0) != 0 || ::pwrite(descriptor, number.data(), number.size(), 0) < 0) {
     return error(folder.lock() + ": cannot write the lock (" + std::strerror(errno) + ")");
   }
   return lock;
+}
+
+// Where somebody deletes the file, another one could be locked.
+Result<void> FolderLock::hold_folder(const OutFolder& folder) {
+  folder_ = ::open(folder.root.c_str(), O_RDONLY | O_DIRECTORY);
+  if (folder_ < 0) return error(folder.root + ": cannot open the folder (" + std::strerror(errno) + ")");
+  // Network file systems lock no folders.
+  if (::flock(folder_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return {};
+  return error(
+      fmt::format("{} is in use by another hyfreedp run, whose lock {} was deleted. Wait for it, stop it, or "
+                  "use --out DIR.",
+                  folder.root, folder.lock()));
 }
 
 std::optional<int> FolderLock::holder(const OutFolder& folder) {
@@ -136,15 +149,18 @@ bool FolderLock::stays_held(const OutFolder& folder) {
   return is_held(folder);
 }
 
-FolderLock::FolderLock(FolderLock&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+FolderLock::FolderLock(FolderLock&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)), folder_(std::exchange(other.folder_, -1)) {}
 
 FolderLock& FolderLock::operator=(FolderLock&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
+  std::swap(folder_, other.folder_);
   return *this;
 }
 
 FolderLock::~FolderLock() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+  for (const int one : {descriptor_, folder_})
+    if (one >= 0) ::close(one);
 }
 
 }  // namespace hyfreedp::runner

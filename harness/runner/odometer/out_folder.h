@@ -65,7 +65,9 @@ class FolderLock {
 
  private:
   explicit FolderLock(int descriptor) : descriptor_(descriptor) {}
-  int descriptor_ = -1;
+  Result<void> hold_folder(const OutFolder& folder);
+  int descriptor_ = -1;  // of the file
+  int folder_ = -1;      // of the folder itself
 };
 
 }  // namespace hyfreedp::runner

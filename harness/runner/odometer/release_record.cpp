@@ -44,11 +44,23 @@ Result<void> unlist(const results::Store& store, const std::vector<std::string>&
   return {};
 }
 
-// Of what is not over yet: what runs are charged, and which private selections have begun, by
-// study, with the runs that may be theirs.
+// The same of one that is not continued: `dearest`, the most that any of its runs is charged.
+Result<void> unlist_begun(results::StudyRecord& study, const std::vector<accounting::Event>& dearest) {
+  const auto booked = baselines::Composition::from_json(study.composition, "study " + study.id);
+  if (!booked) return booked.error();
+  const auto dataset = booked_dataset(study.composition);
+  if (!dataset) return {};
+  study.composition["unlisted"] =
+      json::object{{"executed", accounting::events_to_json({.events = dearest})},
+                   {"planned", accounting::events_to_json({.events = booked->selection.base})},
+                   {"dataset", as_json(*dataset)}};
+  return {};
+}
+
+// Of what is not over yet: what runs are charged, and which private selections have begun.
 struct UnderWay {
   std::map<std::string, std::vector<accounting::Event>> charges;
-  std::map<std::string, std::vector<std::string>> selections;
+  std::map<std::string, Odometer::BegunSelection> selections;
 };
 
 Result<UnderWay> under_way(const results::Store& store, const OutFolder& out) {
@@ -81,9 +93,14 @@ Result<RecordedStudy> record_of(const results::Store& store, const OutFolder& ou
   const bool is_under_way = under_way != nullptr && !results::is_answered(study);
   if (is_under_way && lists_its_runs(study.method, study.composition)) recorded.study.trials = study.trials;
   if (is_under_way && under_way->selections.contains(study.id)) {
-    for (const auto& id : under_way->selections.at(study.id))
-      if (!is_missing_journal(out.journal(id))) recorded.journals.push_back(id);
+    const auto& begun = under_way->selections.at(study.id);
+    // Of a run that is charged the journal was there.
+    for (const auto& id : begun.runs) {
+      if (under_way->charges.contains(id) || !is_missing_journal(out.journal(id)))
+        recorded.journals.push_back(id);
+    }
     recorded.has_begun = !recorded.journals.empty();
+    if (recorded.has_begun) recorded.dearest = begun.dearest;
   }
   for (const auto& id : recorded.study.trials) {
     if (std::filesystem::exists(out.journal(id))) recorded.journals.push_back(id);
@@ -100,16 +117,76 @@ Result<RecordedStudy> record_of(const results::Store& store, const OutFolder& ou
   return recorded;
 }
 
+// What was released about the data beside all runs of the database.
+Result<void> put_charge(results::Store& store, const results::StudyRecord& study,
+                        const results::TrialRecord& run, std::vector<accounting::Event> events) {
+  const auto config = trial::TrialConfig::from_json(run.config, "trial " + run.id);
+  if (!config) return config.error();
+  baselines::Composition charge{.rule = baselines::Composition::Rule::sum, .trials = {}, .selection = {}};
+  charge.not_begun.push_back({std::move(events), ""});
+  auto composition = charge.to_json();
+  composition["dataset"] = as_json(config->dataset);
+  return store.put_retired({.id = run.id,
+                            .spec = study.spec,
+                            .method = study.method,
+                            .composition = std::move(composition),
+                            .trials = {}});
+}
+
+bool has_nonce(const trial::ChargedAttempt& attempt) {
+  return !attempt.name.empty() && !attempt.name.starts_with("attempt ");
+}
+
+// The run as its record has it, without the attempts that its journal, its key and the database
+// explain: what was charged of one that was under way may turn out to have released nothing.
+Result<results::TrialRecord> unexplained(const OutFolder& out, const results::TrialRecord& known,
+                                         results::TrialRecord run) {
+  const auto journal = mechanism::read_journal(out.journal(run.id));
+  const auto key = key_label(out.key(run.id));
+  const auto charged = charge_of({.journal = journal ? &*journal : nullptr,
+                                  .key = key ? *key : std::optional<random::KeyLabel>(),
+                                  .recorded = &known});
+  if (!charged) return charged.error();
+  const bool is_covered =
+      trial::EventTally(trial::events_of(*charged)).contains(trial::EventTally(run.events));
+  std::erase_if(run.charged, [&](const trial::ChargedAttempt& attempt) {
+    if (!has_nonce(attempt)) return is_covered;
+    // The last attempt of a journal without an end may have gone on, and the journal be an older copy.
+    return journal && journal->nonces.contains(attempt.name) &&
+           (journal->finish || attempt.name != journal->nonce);
+  });
+  return run;
+}
+
+// Of a run that is over the database may be another copy's of the folder, in which the run was made
+// under another key.
+Result<void> put_other_attempts(results::Store& store, const results::StudyRecord& study,
+                                const results::TrialRecord& known, const results::TrialRecord& run) {
+  // Before its end a run may be charged for an attempt that turns out to have released nothing.
+  const bool was_over = results::is_answered(study) && !results::is_cancelled(study);
+  if (!was_over || !std::ranges::all_of(known.charged, has_nonce)) return {};
+  std::vector<trial::ChargedAttempt> others;
+  for (const auto& attempt : run.charged) {
+    const bool is_known = std::ranges::count(known.charged, attempt.name, &trial::ChargedAttempt::name) > 0;
+    if (has_nonce(attempt) && !is_known && !attempt.events.empty()) others.push_back(attempt);
+  }
+  return others.empty() ? Result<void>() : put_charge(store, study, run, trial::events_of(others));
+}
+
 // What became of a run whose journal is lost is not known any more, but what it cost is. Database
 // and journal may be older copies, or another folder's, so what each tells is added.
-Result<void> put_cost(results::Store& store, TrialBook& book, const results::TrialRecord& run) {
+Result<void> put_cost(results::Store& store, const OutFolder& out, const results::StudyRecord& study,
+                      const results::TrialRecord& run) {
   const auto known = store.trial(run.id);
   if (!known) return known.error();
-  if (*known && results::is_final(**known)) return {};
+  if (*known && results::is_final(**known)) return put_other_attempts(store, study, **known, run);
   auto record = *known ? **known : run;
   if (*known) {
     if (record.charged.empty() && !record.events.empty()) record.charged.push_back({"", record.events});
-    add_recorded(record.charged, run);
+    const auto more = unexplained(out, **known, run);
+    if (!more) return more.error();
+    if (more->charged.empty()) return {};
+    add_recorded(record.charged, *more);
     record.events = trial::events_of(record.charged);
   } else {
     record.state = trial::TrialState::failed;
@@ -119,14 +196,13 @@ Result<void> put_cost(results::Store& store, TrialBook& book, const results::Tri
   record.attempts = std::max({std::int64_t{1}, record.attempts, std::ssize(record.charged)});
   if (auto put = store.put_trial(record, {}, {}); !put) return put;
   // Where its end is in a journal, that takes the place of this.
-  if (!*known) (void)book.rebuild(run.id);
+  if (!*known) (void)TrialBook(store, out).rebuild(run.id);
   return {};
 }
 
 Result<void> put_costs(results::Store& store, const OutFolder& out, const RecordedStudy& recorded) {
-  TrialBook book(store, out);
   for (const auto& run : recorded.runs) {
-    if (auto put = put_cost(store, book, run); !put) return put;
+    if (auto put = put_cost(store, out, recorded.study, run); !put) return put;
   }
   return {};
 }
@@ -136,8 +212,11 @@ Result<bool> is_there(const results::Store& store, const results::StudyRecord& s
   const auto known = store.study(study.id);
   if (!known) return known.error();
   if (!*known) return false;
-  const bool has_answer = results::is_answered(**known) && !results::is_lost(**known);
-  return has_answer || !results::is_answered(study);
+  if (!results::is_answered(study)) return true;
+  // What was opened again after it was cancelled, or had another answer before it was lost.
+  const bool gives_way =
+      results::is_lost(**known) || (results::is_cancelled(**known) && !results::is_cancelled(study));
+  return results::is_answered(**known) && !gives_way;
 }
 
 // It says which runs compose, and of a private selection it alone says what that cost. No command
@@ -164,10 +243,12 @@ Result<std::string> put_back(results::Store& store, const OutFolder& out, const 
   const auto known = is_there(store, recorded.study);
   if (!known) return known.error();
   if (*known) return std::string();
-  if (auto put = put_costs(store, out, recorded); !put) return put.error();
   if (const auto lost = lost_of_selection(out, recorded); !lost.empty()) {
     auto study = recorded.study;
     study.composition[kBookedAhead] = true;
+    if (!recorded.dearest.empty()) {
+      if (auto done = unlist_begun(study, recorded.dearest); !done) return done.error();
+    }
     if (auto put = put_lost_row(store, std::move(study)); !put) return put.error();
     return fmt::format(
         "{}: the journal is lost, and with it what the private selection of the row {}, {} had released. It "
@@ -191,7 +272,16 @@ Result<std::string> put_back(results::Store& store, const OutFolder& out, const 
       }
     }
   }
-  if (auto put = store.put_study(recorded.study); !put) return put.error();
+  auto study = recorded.study;
+  // Its journals may be lost before it is continued.
+  if (recorded.has_begun) {
+    study.composition[kBookedAhead] = true;
+    TrialBook book(store, out);
+    for (const auto& id : recorded.journals) {
+      if (auto taken = book.take_in(id); !taken) return taken.error();
+    }
+  }
+  if (auto put = store.put_study(study); !put) return put.error();
   return std::string();
 }
 
@@ -203,29 +293,41 @@ bool is_in_any(const std::vector<ReleaseRecord>& records, std::size_t from, cons
                      });
 }
 
-// Returns why rows of the spec cannot come back, or nothing.
+// Whether the database has the row, as one of the spec's or as a retired one.
+Result<bool> has_row(const results::Store& store, const std::vector<results::RetiredStudy>& retired,
+                     const std::string& study) {
+  const auto known = store.study(study);
+  if (!known) return known.error();
+  return *known || std::ranges::count(retired, study, &results::RetiredStudy::id) > 0;
+}
+
+// Returns why rows of the spec cannot come back, or nothing. What everything cost comes back in any
+// case, whatever the database has instead: it may be an older copy.
 Result<std::string> restore(results::Store& store, const OutFolder& out, const std::string& spec) {
   const auto records = read_release_records(out, spec);
   if (!records) return records.error();
+  const auto retired = store.retired_studies();
+  if (!retired) return retired.error();
   const auto known = store.spec(spec);
   if (!known) return known.error();
-  std::size_t next = 0;
-  if (*known) {
-    const auto same = std::find_if(records->rbegin(), records->rend(), [&](const ReleaseRecord& record) {
-      return record.spec.hash == (**known).hash;
-    });
-    if (same == records->rend()) return std::string();  // the folder went on with something else
-    next = static_cast<std::size_t>(records->rend() - same) - 1;
-  }
+  const bool is_known = !*known || std::ranges::any_of(*records, [&](const ReleaseRecord& record) {
+    return record.spec.hash == (**known).hash;
+  });
   std::string missing;
-  for (std::size_t i = next; i < records->size(); ++i) {
+  for (std::size_t i = 0; i < records->size(); ++i) {
     const auto& record = (*records)[i];
-    const bool is_current = i + 1 == records->size();
-    if (auto put = store.put_spec(record.spec, true); !put) return put.error();
     for (const auto& [dataset, identities] : record.data) {
       for (const auto& identity : identities) {
         if (auto put = store.put_data(dataset, identity); !put) return put.error();
       }
+    }
+    for (const auto& study : record.studies) {
+      if (auto put = put_costs(store, out, study); !put) return put.error();
+    }
+    // Otherwise the folder went on with something else.
+    const bool is_current = is_known && i + 1 == records->size();
+    if (is_current) {
+      if (auto put = store.put_spec(record.spec, true); !put) return put.error();
     }
     for (const auto& study : record.studies) {
       if (is_current) {
@@ -234,14 +336,15 @@ Result<std::string> restore(results::Store& store, const OutFolder& out, const s
         if (missing.empty()) missing = *why;
         continue;
       }
-      // An earlier release's rows are retired by the next one; its runs stay in the odometer.
-      if (auto put = put_costs(store, out, study); !put) return put.error();
-      // A later version of the spec has the same row, which counts once.
+      // An earlier release's rows are retired by the next one; its runs stay in the odometer. A later
+      // version of the spec has the same row, which counts once.
       if (is_in_any(*records, i + 1, study.study.id)) continue;
-      const auto has_row = is_there(store, study.study);
-      if (!has_row) return has_row.error();
-      if (*has_row) continue;
-      if (auto put = store.put_study(study.study); !put) return put.error();
+      const auto is_there = has_row(store, *retired, study.study.id);
+      if (!is_there) return is_there.error();
+      if (*is_there) continue;
+      const auto& one = study.study;
+      if (auto put = store.put_retired({one.id, one.spec, one.method, one.composition, one.trials}); !put)
+        return put.error();
     }
   }
   return missing;
@@ -311,6 +414,21 @@ const RecordedStudy* recorded_study(const std::vector<ReleaseRecord>& records, c
   return nullptr;
 }
 
+// Journals and keys that told that a private selection had begun may be lost since.
+void keep_what_had_begun(const ReleaseRecord& before, RecordedStudy& now) {
+  if (results::is_answered(now.study)) return;
+  const auto same =
+      std::ranges::find(before.studies, now.study.id, [](const RecordedStudy& one) { return one.study.id; });
+  if (same == before.studies.end() || !same->has_begun) return;
+  now.has_begun = true;
+  std::set<std::string> journals(now.journals.begin(), now.journals.end());
+  journals.insert(same->journals.begin(), same->journals.end());
+  now.journals.assign(journals.begin(), journals.end());
+  trial::EventTally dearest(now.dearest);
+  dearest.raise_to(trial::EventTally(same->dearest));
+  now.dearest = dearest.events();
+}
+
 // `is_left`: another spec takes its place, and nothing of it is continued. Whether an open private
 // selection has begun is told by journals and keys alone, so it counts as if it had.
 Result<void> write_record(const results::Store& store, const OutFolder& out, const std::string& spec,
@@ -331,6 +449,7 @@ Result<void> write_record(const results::Store& store, const OutFolder& out, con
                        .draws = std::move(*draws),
                        .studies = {},
                        .data = std::move(*data)};
+  const bool is_same = !records->empty() && records->back().spec.hash == record.spec.hash;
   std::optional<UnderWay> open;
   if (is_left || !std::ranges::all_of(*studies, results::is_answered)) {
     auto found = under_way(store, out);
@@ -345,15 +464,19 @@ Result<void> write_record(const results::Store& store, const OutFolder& out, con
     }
     auto recorded = record_of(store, out, study, open ? &*open : nullptr);
     if (!recorded) return recorded.error();
+    if (is_same) keep_what_had_begun(records->back(), *recorded);
     auto& composition = recorded->study.composition;
     if (is_left && !results::is_answered(study) && string_or(composition, "rule", "") == "selection") {
       composition[kBookedAhead] = true;
+      if (!recorded->dearest.empty()) {
+        if (auto done = unlist_begun(recorded->study, recorded->dearest); !done) return done;
+      }
       recorded->journals.clear();  // nothing of it is continued
       recorded->has_begun = false;
     }
     record.studies.push_back(std::move(*recorded));
   }
-  if (!records->empty() && records->back().spec.hash == record.spec.hash) records->pop_back();
+  if (is_same) records->pop_back();
   records->push_back(std::move(record));
   return write_release_records(out, spec, *records);
 }
@@ -405,8 +528,8 @@ Result<bool> has_lost_its_draws(const OutFolder& out, const std::string& spec, c
   });
 }
 
-Result<void> restore_releases(results::Store& store, const OutFolder& out, const std::string& spec,
-                              bool fresh) {
+Result<void> restore_from_records(results::Store& store, const OutFolder& out, const std::string& spec,
+                                  bool fresh) {
   // Of all specs, whatever is wrong with one: the odometer is about the folder. What is wrong with
   // another spec is told when that one is run.
   Result<void> own;
@@ -416,7 +539,12 @@ Result<void> restore_releases(results::Store& store, const OutFolder& out, const
     if (!missing) own = missing.error();
     if (missing && !missing->empty() && !fresh) own = error(*missing);
   }
-  if (!own) return own;
+  return own;
+}
+
+Result<void> restore_releases(results::Store& store, const OutFolder& out, const std::string& spec,
+                              bool fresh) {
+  if (auto own = restore_from_records(store, out, spec, fresh); !own) return own;
   const auto specs = store.specs();
   if (!specs) return specs.error();
   for (const auto& one : *specs) {

@@ -26,6 +26,7 @@ json::object to_json(const ReleaseRecord& record) {
     json::object study{
         {"study", as_json(one.study)}, {"journals", as_json(one.journals)}, {"runs", std::move(runs)}};
     if (one.has_begun) study["begun"] = true;
+    if (!one.dearest.empty()) study["dearest"] = accounting::events_to_json({.events = one.dearest});
     studies.push_back(std::move(study));
   }
   json::object object{{"hash", record.spec.hash},     {"resolved", record.spec.resolved},
@@ -92,10 +93,16 @@ Result<ReleaseRecord> release_record_from(const json::value& value, const std::s
     if (!journals) return journals.error();
     auto runs = runs_from(one->if_contains("runs"), where);
     if (!runs) return runs.error();
-    record.studies.push_back({.study = std::move(*study),
-                              .journals = std::move(*journals),
-                              .runs = std::move(*runs),
-                              .has_begun = bool_or(*one, "begun", false)});
+    RecordedStudy recorded{.study = std::move(*study),
+                           .journals = std::move(*journals),
+                           .runs = std::move(*runs),
+                           .has_begun = bool_or(*one, "begun", false)};
+    if (const auto* dearest = one->if_contains("dearest")) {
+      auto events = accounting::events_from_json(*dearest, where + ": 'dearest'");
+      if (!events) return events.error();
+      recorded.dearest = std::move(events->events);
+    }
+    record.studies.push_back(std::move(recorded));
   }
   if (const auto* data = object.if_contains("data")) {
     auto known = from_json<std::map<std::string, std::vector<json::object>>>(*data, where + ": 'data'");

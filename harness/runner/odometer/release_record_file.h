@@ -8,6 +8,7 @@
 //             "complete": b, "draws": d, "studies": [STUDY, ...],
 //             "data": {dataset: [identity, ...]}}
 //   STUDY:   {"study": its record in the database, "journals": [trial, ...], "begun": b,
+//             "dearest": [event, ...],
 //             "runs": [{"trial", "config", "charged": [attempt, ...]}, ...]}
 //
 //   hash, resolved, text, program   the spec as the database has it; the number of the release is
@@ -18,7 +19,8 @@
 //                                   where there was none, and in older files
 //   journals                        the trials of the row whose journals exist; of an open private
 //                                   selection those that may be its, as long as it is open
-//   begun                           an open private selection whose runs have begun
+//   begun, dearest                  an open private selection whose runs have begun, and the most
+//                                   that any of them is charged; absent in older files
 //   data                            what identified data when specs were run (record_data); absent
 //                                   where there is none, and in older files
 //   runs                            what the row's trials executed, by attempt, and what those that
@@ -37,10 +39,11 @@
 namespace hyfreedp::runner {
 
 struct RecordedStudy {
-  results::StudyRecord study;              // without confidential values
-  std::vector<std::string> journals;       // ids of trials
-  std::vector<results::TrialRecord> runs;  // with id, config, events and charged alone
-  bool has_begun = false;                  // a private selection without an answer
+  results::StudyRecord study;                   // without confidential values
+  std::vector<std::string> journals;            // ids of trials
+  std::vector<results::TrialRecord> runs;       // with id, config, events and charged alone
+  bool has_begun = false;                       // a private selection without an answer
+  std::vector<accounting::Event> dearest = {};  // of what has begun
 };
 
 // One release of a spec.

@@ -130,6 +130,14 @@ Result<void> TrialBook::rebuild(const std::string& id) {
   return {};
 }
 
+Result<void> TrialBook::take_in(const std::string& id) {
+  const auto journal = journal_of(id);
+  if (!journal) return {};
+  if (has_lasting_end(*journal)) return rebuild(id);
+  if (auto noted = note(journal->config, false, Heard::maybe_more); !noted) return noted.error();
+  return {};
+}
+
 std::optional<mechanism::Journal> TrialBook::journal_of(const std::string& id) const {
   auto journal = mechanism::read_journal(out_.journal(id));
   return journal && journal->trial == id ? std::optional(std::move(*journal)) : std::nullopt;

@@ -39,6 +39,9 @@ class TrialBook {
   // Takes a trial that had an end which stays from its journal into the store, where it is not
   // there yet. An error where the journal is missing, damaged or without such an end.
   Result<void> rebuild(const std::string& id);
+  // The same of a trial whatever its end: of one without such an end what it booked. Nothing where
+  // there is no readable journal.
+  Result<void> take_in(const std::string& id);
   // Before a worker gets the trial: if it leaves neither journal nor key, this tells that it began.
   // Nothing is written for a seeded trial, whose noise can be repeated, and for one whose journal
   // is damaged, which no worker continues. Returns how many earlier attempts may have booked

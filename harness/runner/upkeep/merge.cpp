@@ -72,8 +72,10 @@ class Merger {
 
   Result<void> add(const OutFolder& other) {
     if (auto checked = check_folder(other); !checked) return checked;
-    auto opened = results::Store::open(other.database(), results::Store::Mode::read_only);
+    // Its release records may know more than its database.
+    auto opened = results::Store::open(other.database(), results::Store::Mode::scratch);
     if (!opened) return opened.error();
+    if (auto restored = restore_from_records(**opened, other, ""); !restored) return restored;
     stores_.push_back(std::move(*opened));
     sides_.push_back({other, stores_.back().get()});
     return {};

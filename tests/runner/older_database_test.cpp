@@ -1,0 +1,224 @@
+// What a folder's release records tell where its database is an older copy, or another copy's of the
+// folder, and journals and keys are lost: nothing that was released is forgotten.
+#include <filesystem>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "harness/runner/execute/reopen.h"
+#include "harness/runner/execute/study_request.h"
+#include "harness/runner/odometer/odometer.h"
+#include "harness/runner/odometer/release_record.h"
+#include "results/store/states.h"
+#include "tests/runner/fake_world.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+constexpr auto kNever = [] { return false; };
+
+std::string spec_of(const std::string& row, const std::string& name, const std::string& head = "") {
+  return fmt::format("name: {}\n{}", name, head) + R"(
+panels:
+  - id: small
+    dataset: {name: synthetic, train: 2000, validation: 500, test: 500, classes: 3, features: 16}
+    model: linear
+    seeds: [0]
+    epsilon: [3]
+    delta: 1e-5
+    train: {sample_rate: 0.1, steps: 6, optimizer: adamw}
+    evaluate: {every: 0}
+    rows:
+      - )" +
+         row + "\n";
+}
+std::string fixed(const std::string& rate) {
+  return fmt::format("{{id: fixed, method: fixed-rate, options: {{lr: {}}}}}", rate);
+}
+const std::string kSelection =
+    "{method: dp-hyper, options: {grid: [1e-3, 1e-2], mean_runs: 6, score_noise: 300}}";
+
+class OlderDatabase : public ::testing::Test {
+ protected:
+  World world{World::Database::in_folder};
+
+  std::string kept() const { return world.out().root + ".kept"; }
+  void keep_database() {
+    world.close_database();
+    fs::copy_file(world.out().database(), kept(), fs::copy_options::overwrite_existing);
+    world.reopen_database();
+  }
+  void put_database_back() {
+    world.close_database();
+    fs::copy_file(kept(), world.out().database(), fs::copy_options::overwrite_existing);
+    world.reopen_database();
+  }
+  void lose(const std::string& folder, const std::string& ending) {
+    std::error_code absent;
+    for (const auto& entry : fs::directory_iterator(folder, absent)) {
+      const auto name = entry.path().filename().string();
+      if (name.ends_with(ending) && name.find(".draws.") == std::string::npos) fs::remove(entry.path());
+    }
+  }
+  void lose_journals() { lose(world.out().journals(), ".jsonl"); }
+  void lose_keys_of_runs() { lose(world.out().keys(), ".key"); }
+
+  void run(const std::string& yaml, bool replace = false) {
+    FakeExecutor executor;
+    world.run(world.read(yaml), executor, kNever, false, {}, {}, replace);
+  }
+  // Why it cannot be run.
+  std::string refusal(const std::string& yaml) {
+    auto spec = world.read(yaml);
+    const auto entered = enter_spec(world.store(), world.out(), spec, false, false);
+    return entered ? "" : entered.error().message;
+  }
+  // As long as it takes to have a selection of several runs that was stopped after the first.
+  void stop_selection(const std::string& yaml) {
+    FakeExecutor executor;
+    world.run(yaml, executor, [&] { return executor.ended >= 1; });
+  }
+  bool is_open(const std::string& spec) {
+    return !results::is_answered(world.store().studies(spec).value().at(0));
+  }
+  // Of the folder, as `hyfreedp odometer` reads it.
+  double epsilon() {
+    world.close_database();
+    const auto store = results::Store::open(world.out().database(), results::Store::Mode::scratch).value();
+    EXPECT_TRUE(restore_from_records(*store, world.out(), ""));
+    const auto odometer = odometer_of(*store, world.out()).value();
+    world.reopen_database();
+    EXPECT_EQ(odometer.data.size(), 1u);
+    return read_odometer(odometer.data.at(0), 1e-5).value().total.epsilon;
+  }
+};
+
+TEST_F(OlderDatabase, KnowsNothingOfVersionsBetween) {
+  run(spec_of(fixed("1e-2"), "q"));
+  keep_database();
+  run(spec_of(fixed("2e-2"), "q"), true);
+  run(spec_of(fixed("1e-2"), "q"), true);
+  const auto before = epsilon();
+  put_database_back();
+  lose_journals();
+  EXPECT_GE(epsilon(), before);
+  run(spec_of(fixed("1e-2"), "q"));
+  EXPECT_GE(epsilon(), before);
+}
+
+TEST_F(OlderDatabase, HasAVersionThatNoRecordHas) {
+  run(spec_of(fixed("1e-2"), "q", "noise_seed: abc\n"));
+  keep_database();
+  run(spec_of(fixed("2e-2"), "q"), true);
+  const auto before = epsilon();
+  put_database_back();
+  lose_journals();
+  EXPECT_GE(epsilon(), before);
+  run(spec_of(fixed("1e-2"), "t"));
+  EXPECT_GT(epsilon(), before);
+}
+
+TEST_F(OlderDatabase, HasTheRowAsCancelled) {
+  FakeExecutor lingering;
+  lingering.fate = [](const auto&) { return Fate::linger; };
+  world.run(spec_of(fixed("1e-2"), "k"), lingering, [&] { return lingering.ended >= 1; });
+  const auto study = world.store().studies("k").value().at(0).id;
+  StudyRequest request{.kind = StudyRequest::Kind::cancel, .studies = {study}};
+  ASSERT_TRUE(carry_out(world.store(), world.out(), request));
+  keep_database();
+  ASSERT_TRUE(reopen(world.store(), world.out(), *world.store().spec("k").value(),
+                     world.store().studies("k").value()));
+  lose_keys_of_runs();
+  run(spec_of(fixed("1e-2"), "k"));
+  const auto before = epsilon();
+  put_database_back();
+  lose_journals();
+  EXPECT_GE(epsilon(), before);
+  EXPECT_THAT(refusal(spec_of(fixed("1e-2"), "k")), HasSubstr("would be a second release"));
+  EXPECT_GE(epsilon(), before);
+}
+
+// Two copies of a folder made the same run under two keys, and the database of one is put into the
+// other.
+TEST_F(OlderDatabase, IsThatOfACopyOfTheFolder) {
+  run(spec_of(fixed("1e-2"), "other"));
+  const auto copy = world.out().root + ".copy";
+  world.close_database();
+  fs::copy(world.out().root, copy, fs::copy_options::recursive);
+  world.reopen_database();
+  run(spec_of(fixed("2e-2"), "q"));
+  const auto once = epsilon();
+  keep_database();
+  world.close_database();
+  fs::rename(world.out().root, copy + ".mine");
+  fs::rename(copy, world.out().root);
+  world.reopen_database();
+  run(spec_of(fixed("2e-2"), "q"));
+  put_database_back();
+  EXPECT_GT(epsilon(), once + 0.1);
+  fs::remove_all(copy + ".mine");
+}
+
+// What told that a selection had begun is lost before its record is written again.
+TEST_F(OlderDatabase, OfASelectionThatHadBegunIsLost) {
+  do {
+    world.forget_database();
+    fs::remove_all(world.out().journals());
+    fs::remove_all(world.out().keys());
+    stop_selection(spec_of(kSelection, "sel"));
+  } while (!is_open("sel"));
+  const auto before = epsilon();
+  lose_journals();
+  lose_keys_of_runs();
+  FakeExecutor none;
+  (void)world.try_run(
+      world.read(spec_of(kSelection, "sel")), none, [] { return true; }, false);
+  EXPECT_GE(epsilon(), before);
+  world.forget_database();
+  EXPECT_GE(epsilon(), before);
+  EXPECT_THAT(refusal(spec_of(kSelection, "sel")), HasSubstr("It is not drawn again"));
+}
+
+// The same where another spec's run restored it as open.
+TEST_F(OlderDatabase, ARestoredSelectionStaysBegun) {
+  do {
+    world.forget_database();
+    fs::remove_all(world.out().journals());
+    fs::remove_all(world.out().keys());
+    stop_selection(spec_of(kSelection, "sel"));
+  } while (!is_open("sel"));
+  world.forget_database();
+  run(spec_of(fixed("1e-2"), "t"));
+  const auto before = epsilon();
+  lose_journals();
+  lose_keys_of_runs();
+  EXPECT_GE(epsilon(), before);
+  run(spec_of(kSelection, "sel"));
+  EXPECT_GE(epsilon(), before);
+}
+
+TEST_F(OlderDatabase, ARecordThatCannotBeReadIsNamed) {
+  run(spec_of(fixed("1e-2"), "q"));
+  const auto path = world.out().release_record("q");
+  fs::resize_file(path, fs::file_size(path) / 2);
+  run(spec_of(fixed("2e-2"), "t"));
+  const auto odometer = odometer_of(world.store(), world.out()).value();
+  ASSERT_EQ(odometer.unreadable.size(), 1u);
+  EXPECT_THAT(odometer.unreadable.at(0), HasSubstr(path));
+}
+
+TEST(FolderLock, HoldsWithoutItsFile) {
+  World world;
+  fs::create_directories(world.out().root);
+  const auto lock = FolderLock::acquire(world.out());
+  ASSERT_TRUE(lock);
+  fs::remove(world.out().lock());
+  const auto second = FolderLock::acquire(world.out());
+  ASSERT_FALSE(second);
+  EXPECT_THAT(second.error().message, HasSubstr("was deleted"));
+}
+
+}  // namespace
+}  // namespace hyfreedp::runner
