@@ -1,107 +1,56 @@
 #include "datasets/text/byte_pairs.h"
 
 #include <algorithm>
-#include <array>
-#include <boost/locale/utf.hpp>
-#include <boost/spirit/home/support/char_encoding/unicode/query.hpp>
 #include <fmt/format.h>
+#include <queue>
 #include <sstream>
+#include <utf8proc.h>
 
 #include "harness/base/files.h"
 #include "harness/base/json.h"
+#include "harness/base/utf8.h"
 
 namespace hyfreedp::datasets {
 namespace {
 
-namespace ucd = boost::spirit::ucd;
-using Utf8 = boost::locale::utf::utf_traits<char>;
+constexpr std::int64_t kNone = -1;
+// What is remembered: of natural text nearly all words, of random text no more than this.
+constexpr std::size_t kMostWords = 1 << 18;
+constexpr std::size_t kLongestKnownWord = 64;  // bytes
 
-enum class Kind { letter, number, space, other, end };
-
-struct Character {
-  Kind kind = Kind::end;
-  std::size_t begin = 0;
-};
-
-Kind kind_of(std::uint32_t code) {
-  if (ucd::is_white_space(code)) return Kind::space;
-  const auto category = ucd::get_major_category(code);
-  if (category == ucd::properties::letter) return Kind::letter;
-  return category == ucd::properties::number ? Kind::number : Kind::other;
+// Bytes of the character that begins `text`; a byte that begins none is one.
+std::size_t character_length(std::string_view text, utf8proc_int32_t& code) {
+  const auto* const bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
+  const auto length = utf8proc_iterate(bytes, static_cast<utf8proc_ssize_t>(text.size()), &code);
+  return length > 0 ? static_cast<std::size_t>(length) : 1;
 }
 
-// A byte that begins no character is a character of its own.
-std::vector<Character> characters(const std::string& text) {
-  std::vector<Character> found;
-  const char* const begin = text.data();
-  const char* const end = begin + text.size();
-  for (const char* at = begin; at < end;) {
-    const char* next = at;
-    const auto code = Utf8::decode(next, end);
-    const bool valid = boost::locale::utf::is_valid_codepoint(code);
-    found.push_back({valid ? kind_of(code) : Kind::other, static_cast<std::size_t>(at - begin)});
-    at = valid ? next : at + 1;
-  }
-  found.push_back({Kind::end, text.size()});
-  return found;
-}
-
-// Length of 's, 't, 're, 've, 'm, 'll or 'd at `at`; 0: none.
-std::size_t contraction(const std::string& text, std::size_t at) {
-  for (const std::string_view ending : {"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"}) {
-    if (text.compare(at, ending.size(), ending) == 0) return ending.size();
-  }
-  return 0;
-}
-
-// Index after the run of one kind that begins at `at`.
-std::size_t run_end(const std::vector<Character>& all, std::size_t at) {
-  const auto kind = all[at].kind;
-  while (all[at].kind == kind) ++at;
-  return at;
-}
-
-// Index of the character after the word that begins at `at`.
-std::size_t word_end(const std::string& text, const std::vector<Character>& all, std::size_t at) {
-  if (const auto length = contraction(text, all[at].begin); length > 0) return at + length;
-  const bool blank = text[all[at].begin] == ' ';
-  const auto first = blank && all[at + 1].kind != Kind::end && all[at + 1].kind != Kind::space ? at + 1 : at;
-  if (all[first].kind != Kind::space) return run_end(all, first);
-  // White space, but for its last character where a word follows, which takes it along if it is a
-  // blank.
-  const auto end = run_end(all, at);
-  return all[end].kind == Kind::end || end == at + 1 ? end : end - 1;
-}
-
-// The printable characters that stand for bytes in GPT-2's files: bytes that print stand for
-// themselves, the others for the characters from U+0100 on, in order.
-const std::array<std::uint32_t, 256>& stand_ins() {
+// The byte that a printable character stands for in GPT-2's files: bytes that print are written as
+// themselves, the others as the characters from U+0100 on, in order.
+const std::unordered_map<utf8proc_int32_t, char>& stand_ins() {
   static const auto table = [] {
-    std::array<std::uint32_t, 256> codes{};
-    std::uint32_t next = 256;
-    for (std::uint32_t byte = 0; byte < 256; ++byte) {
+    std::unordered_map<utf8proc_int32_t, char> bytes;
+    utf8proc_int32_t next = 256;
+    for (int byte = 0; byte < 256; ++byte) {
       const bool prints = (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
-      codes[byte] = prints ? byte : next++;
+      bytes[prints ? byte : next++] = static_cast<char>(byte);
     }
-    return codes;
+    return bytes;
   }();
   return table;
 }
 
-// Bytes of a symbol as the files write it.
-Result<std::string> bytes_of(const std::string& written, const std::string& where) {
-  static const auto bytes = [] {
-    std::unordered_map<std::uint32_t, char> table;
-    for (std::size_t byte = 0; byte < 256; ++byte) table[stand_ins()[byte]] = static_cast<char>(byte);
-    return table;
-  }();
+// Bytes of a symbol as GPT-2's files write it.
+Result<std::string> bytes_of(std::string_view written, const std::string& where) {
   std::string result;
-  const char* at = written.data();
-  const char* const end = at + written.size();
-  while (at < end) {
-    const auto found = bytes.find(Utf8::decode(at, end));
-    if (found == bytes.end())
-      return error(fmt::format("{}: '{}' is not a symbol of byte-pair encoding.", where, written));
+  for (std::size_t at = 0; at < written.size();) {
+    utf8proc_int32_t code = -1;
+    at += character_length(written.substr(at), code);
+    const auto found = stand_ins().find(code);
+    if (found == stand_ins().end()) {
+      return error(
+          fmt::format("{}: '{}' is not a symbol of byte-pair encoding.", where, as_one_line(written)));
+    }
     result.push_back(found->second);
   }
   return result;
@@ -109,15 +58,108 @@ Result<std::string> bytes_of(const std::string& written, const std::string& wher
 
 }  // namespace
 
-std::vector<std::string> gpt2_words(const std::string& text) {
-  const auto all = characters(text);
-  std::vector<std::string> words;
-  for (std::size_t at = 0; all[at].kind != Kind::end;) {
-    const auto end = word_end(text, all, at);
-    words.push_back(text.substr(all[at].begin, all[end].begin - all[at].begin));
-    at = end;
+Result<BytePairs> BytePairs::make(const PairTables& tables, const std::string& symbols,
+                                  const std::string& pairs) {
+  BytePairs made;
+  made.marks_ = tables.marks;
+  made.cuts_ = tables.cuts;
+  made.bytes_ = tables.bytes;
+  made.unknown_ = tables.unknown;
+  made.one_unknown_ = tables.one_unknown;
+  made.whole_words_ = tables.whole_words;
+  if (auto read = made.read_symbols(tables, symbols); !read) return read.error();
+  if (auto read = made.read_pairs(tables, pairs); !read) return read.error();
+  return made;
+}
+
+Result<BytePairs> BytePairs::load(const std::string& encoder_path, const std::string& merges_path,
+                                  const std::vector<std::string>& marks) {
+  const auto encoder = read_json_file(encoder_path);
+  if (!encoder) return encoder.error();
+  if (!encoder->is_object()) return error(encoder_path + ": must be an object of symbols and their ids.");
+  PairTables tables;
+  for (const auto& item : encoder->get_object()) {
+    const std::string written(item.key());
+    const auto id = item.value().is_int64() ? item.value().get_int64() : kNone;
+    if (std::ranges::find(marks, written) != marks.end()) {
+      tables.marks[written] = id;
+    } else {
+      tables.symbols.emplace_back(written, id);
+    }
   }
-  return words;
+  const auto content = read_file(merges_path);
+  if (!content) return content.error();
+  std::istringstream lines(*content);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() || line.starts_with("#version")) continue;
+    const auto gap = line.find(' ');
+    if (gap == std::string::npos)
+      return error(fmt::format("{}: '{}' is not a pair of symbols.", merges_path, as_one_line(line)));
+    tables.pairs.emplace_back(line.substr(0, gap), line.substr(gap + 1));
+  }
+  auto made = make(tables, encoder_path, merges_path);
+  if (!made) return made;
+  if (const auto* const none = std::ranges::find(made->byte_ids_, kNone); none != made->byte_ids_.end())
+    return error(fmt::format("{}: byte {} has no symbol.", encoder_path, none - made->byte_ids_.begin()));
+  return made;
+}
+
+Result<void> BytePairs::read_symbols(const PairTables& tables, const std::string& where) {
+  symbols_.resize(tables.symbols.size() + tables.marks.size());
+  std::vector<bool> seen(symbols_.size());
+  const auto put = [&](std::int64_t id, const std::string& stands_for) {
+    if (id < 0 || id >= vocabulary() || seen[static_cast<std::size_t>(id)]) return false;
+    seen[static_cast<std::size_t>(id)] = true;
+    symbols_[static_cast<std::size_t>(id)] = stands_for;
+    return true;
+  };
+  const auto bad_ids = [&] {
+    return error(fmt::format("{}: the ids of {} symbols must be 0 to {}, each once.", where, symbols_.size(),
+                             symbols_.size() - 1));
+  };
+  for (const auto& [name, id] : marks_) {
+    if (!put(id, name)) return bad_ids();
+  }
+  for (const auto& [written, id] : tables.symbols) {
+    const auto bytes = bytes_ ? bytes_of(written, where) : Result<std::string>(written);
+    if (!bytes) return bytes.error();
+    if (!put(id, *bytes)) return bad_ids();
+    ids_[*bytes] = id;
+  }
+  for (std::size_t byte = 0; byte < byte_ids_.size(); ++byte) {
+    const auto name = bytes_ ? std::string(1, static_cast<char>(byte)) : fmt::format("<0x{:02X}>", byte);
+    const auto found = ids_.find(name);
+    byte_ids_[byte] = found == ids_.end() ? kNone : found->second;
+    if (!bytes_ && byte_ids_[byte] == kNone) return error(fmt::format("{}: has no '{}'.", where, name));
+  }
+  return {};
+}
+
+Result<void> BytePairs::read_pairs(const PairTables& tables, const std::string& where) {
+  std::int64_t rank = 0;
+  for (const auto& [left, right] : tables.pairs) {
+    std::array<std::int64_t, 3> ids{};
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      const auto written = i == 0 ? left : i == 1 ? right : left + right;
+      const auto bytes = bytes_ ? bytes_of(written, where) : Result<std::string>(written);
+      if (!bytes) return bytes.error();
+      const auto found = ids_.find(*bytes);
+      if (found == ids_.end()) {
+        return error(fmt::format("{}: '{}' of the pair '{} {}' has no id.", where, as_one_line(written),
+                                 as_one_line(left), as_one_line(right)));
+      }
+      ids[i] = found->second;
+    }
+    joins_[(static_cast<std::uint64_t>(ids[0]) << 32) | static_cast<std::uint64_t>(ids[1])] = {rank++,
+                                                                                               ids[2]};
+  }
+  return {};
+}
+
+const BytePairs::Join* BytePairs::join_of(std::int64_t left, std::int64_t right) const {
+  const auto found =
+      joins_.find((static_cast<std::uint64_t>(left) << 32) | static_cast<std::uint64_t>(right));
+  return found == joins_.end() ? nullptr : &found->second;
 }
 
 std::optional<std::int64_t> BytePairs::mark(const std::string& name) const {
@@ -125,100 +167,97 @@ std::optional<std::int64_t> BytePairs::mark(const std::string& name) const {
   return found == marks_.end() ? std::nullopt : std::optional(found->second);
 }
 
-Result<BytePairs> BytePairs::load(const std::string& encoder_path, const std::string& merges_path,
-                                  const std::vector<std::string>& marks) {
-  BytePairs pairs;
-  if (auto read = pairs.read_encoder(encoder_path, marks); !read) return read.error();
-  if (auto read = pairs.read_merges(merges_path); !read) return read.error();
-  return pairs;
+void BytePairs::add_bytes(std::string_view bytes, std::vector<std::int64_t>& to) const {
+  for (const char byte : bytes) {
+    const auto id = byte_ids_[static_cast<unsigned char>(byte)];
+    if (id != kNone) {
+      to.push_back(id);
+    } else if (unknown_ && !(one_unknown_ && !to.empty() && to.back() == *unknown_)) {
+      to.push_back(*unknown_);
+    }
+  }
 }
 
-Result<void> BytePairs::read_encoder(const std::string& path, const std::vector<std::string>& marks) {
-  const auto json = read_json_file(path);
-  if (!json) return json.error();
-  if (!json->is_object()) return error(path + ": must be an object of symbols and their ids.");
-  const auto& table = json->get_object();
-  symbols_.resize(table.size());
-  std::vector<bool> seen(table.size());
-  for (const auto& item : table) {
-    const std::string written(item.key());
-    const auto id = item.value().is_int64() ? item.value().get_int64() : -1;
-    if (id < 0 || id >= vocabulary() || seen[static_cast<std::size_t>(id)]) {
-      return error(fmt::format("{}: the ids of {} symbols must be 0 to {}, each once.", path, table.size(),
-                               table.size() - 1));
-    }
-    seen[static_cast<std::size_t>(id)] = true;
-    if (std::ranges::find(marks, written) != marks.end()) {
-      marks_[written] = id;
-      symbols_[static_cast<std::size_t>(id)] = written;
-      continue;
-    }
-    const auto bytes = bytes_of(written, path);
-    if (!bytes) return bytes.error();
-    ids_[*bytes] = id;
-    symbols_[static_cast<std::size_t>(id)] = *bytes;
-  }
-  for (int byte = 0; byte < 256; ++byte) {
-    if (!ids_.contains(std::string(1, static_cast<char>(byte))))
-      return error(fmt::format("{}: byte {} has no symbol.", path, byte));
-  }
-  return {};
-}
-
-Result<void> BytePairs::read_merges(const std::string& path) {
-  const auto content = read_file(path);
-  if (!content) return content.error();
-  std::istringstream lines(*content);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.empty() || line.starts_with("#version")) continue;
-    const auto gap = line.find(' ');
-    if (gap == std::string::npos) return error(fmt::format("{}: '{}' is not a pair of symbols.", path, line));
-    const auto left = bytes_of(line.substr(0, gap), path);
-    const auto right = bytes_of(line.substr(gap + 1), path);
-    if (!left) return left.error();
-    if (!right) return right.error();
-    if (!ids_.contains(*left + *right))
-      return error(fmt::format("{}: the symbol that '{}' joins to has no id.", path, line));
-    ranks_.emplace(std::pair(*left, *right), ranks_.size());
-  }
-  return {};
-}
-
-std::vector<std::int64_t> BytePairs::encode_word(const std::string& word) const {
-  std::vector<std::string> parts;
-  for (const char byte : word) parts.emplace_back(1, byte);
-  for (;;) {
-    auto best = ranks_.end();
-    for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
-      const auto found = ranks_.find({parts[i], parts[i + 1]});
-      if (found != ranks_.end() && (best == ranks_.end() || found->second < best->second)) best = found;
-    }
-    if (best == ranks_.end()) break;
-    std::vector<std::string> joined;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      const bool pair =
-          i + 1 < parts.size() && parts[i] == best->first.first && parts[i + 1] == best->first.second;
-      joined.push_back(pair ? parts[i] + parts[i + 1] : parts[i]);
-      if (pair) ++i;
-    }
-    parts = std::move(joined);
-  }
+std::vector<std::int64_t> BytePairs::first_symbols(std::string_view word) const {
   std::vector<std::int64_t> ids;
-  ids.reserve(parts.size());
-  for (const auto& part : parts) ids.push_back(ids_.at(part));
+  ids.reserve(word.size());
+  for (std::size_t at = 0; at < word.size();) {
+    utf8proc_int32_t code = 0;
+    const auto length = bytes_ ? 1 : character_length(word.substr(at), code);
+    const auto symbol = word.substr(at, length);
+    const auto found = bytes_ ? ids_.end() : ids_.find(symbol);
+    if (found != ids_.end()) {
+      ids.push_back(found->second);
+    } else {
+      add_bytes(symbol, ids);
+    }
+    at += length;
+  }
   return ids;
 }
 
-std::vector<std::int64_t> BytePairs::encode(const std::string& text) {
-  // Of natural text nearly all words, of random text no more than this.
-  constexpr std::size_t kMostWords = 1 << 18;
-  if (known_words_.size() >= kMostWords) known_words_.clear();
-  std::vector<std::int64_t> ids;
-  for (const auto& word : gpt2_words(text)) {
-    auto& part = known_words_[word];
-    if (part.empty()) part = encode_word(word);
-    ids.insert(ids.end(), part.begin(), part.end());
+// The symbols are a list in which a joined one takes the place of its left part; pairs wait in a
+// queue, and one that has changed since is passed over.
+void BytePairs::join_pairs(std::vector<std::int64_t>& ids) const {
+  struct Waiting {
+    Join join;
+    std::size_t at;
+    bool operator<(const Waiting& other) const {  // the last of a priority_queue comes first
+      return std::pair(join.rank, at) > std::pair(other.join.rank, other.at);
+    }
+  };
+  const auto count = ids.size();
+  std::vector<std::size_t> next(count), before(count);
+  std::priority_queue<Waiting> waiting;
+  const auto look_at = [&](std::size_t at) {
+    if (next[at] == count) return;
+    if (const auto* join = join_of(ids[at], ids[next[at]])) waiting.push({*join, at});
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    next[i] = i + 1;
+    before[i] = i == 0 ? count : i - 1;
   }
+  for (std::size_t i = 0; i < count; ++i) look_at(i);
+  while (!waiting.empty()) {
+    const auto [join, at] = waiting.top();
+    waiting.pop();
+    const auto right = next[at];
+    if (ids[at] == kNone || right == count) continue;
+    const auto* const now = join_of(ids[at], ids[right]);
+    if (now == nullptr || now->rank != join.rank) continue;
+    ids[at] = join.id;
+    ids[right] = kNone;
+    next[at] = next[right];
+    if (next[at] != count) before[next[at]] = at;
+    if (before[at] != count) look_at(before[at]);
+    look_at(at);
+  }
+  std::erase(ids, kNone);
+}
+
+std::vector<std::int64_t> BytePairs::encode_word(std::string_view word) const {
+  if (whole_words_) {
+    if (const auto found = ids_.find(word); found != ids_.end()) return {found->second};
+  }
+  auto ids = first_symbols(word);
+  join_pairs(ids);
+  return ids;
+}
+
+std::vector<std::int64_t> BytePairs::encode(std::string_view text) {
+  std::vector<std::int64_t> ids;
+  const auto add = [&ids](const std::vector<std::int64_t>& part) {
+    ids.insert(ids.end(), part.begin(), part.end());
+  };
+  for_words(text, cuts_, [&](std::string_view word) {
+    if (word.size() > kLongestKnownWord) return add(encode_word(word));
+    auto known = known_words_.find(word);
+    if (known == known_words_.end()) {
+      if (known_words_.size() >= kMostWords) known_words_.clear();
+      known = known_words_.emplace(word, encode_word(word)).first;
+    }
+    add(known->second);
+  });
   return ids;
 }
 

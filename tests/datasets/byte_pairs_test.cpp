@@ -8,6 +8,7 @@
 
 #include "datasets/dataset.h"
 #include "datasets/e2e.h"
+#include "datasets/text/tokenizer.h"
 #include "harness/base/files.h"
 #include "harness/base/json.h"
 #include "scratch.h"
@@ -32,6 +33,12 @@ BytePairs tokenizer() {
   return BytePairs::load(data_folder() + "/gpt2/encoder.json", data_folder() + "/gpt2/vocab.bpe",
                          {"<|endoftext|>"})
       .value();
+}
+
+Words gpt2_words(const std::string& text) {
+  Words words;
+  for_words(text, std::array{Cut::gpt2}, [&](std::string_view word) { words.emplace_back(word); });
+  return words;
 }
 
 std::string from_hex(const std::string& hex) {
