@@ -1,8 +1,9 @@
-// The E2E NLG challenge (Novikova et al., arXiv:1706.09254) as sequences of GPT-2's tokens. A
-// record describes a restaurant by slots ("mr") and by a sentence ("ref").
+// The E2E NLG challenge (Novikova et al., arXiv:1706.09254) as sequences of tokens, GPT-2's or
+// those of the weights folder that the option `tokenizer` names (text_tokenizer.h). A record
+// describes a restaurant by slots ("mr") and by a sentence ("ref").
 //
-//   tokens   mr, " ||", " " and ref, end of text, then end of text as padding; cut at `length`
-//            tokens
+//   tokens   marks that the tokenizer puts before a text (GPT-2's: none), mr, " ||", " " and ref,
+//            end of text, then end of text as padding; cut at `length` tokens
 //   labels   those of ref and of the end of text after it; -100 for the mr, the separator and the
 //            padding
 // The development file's first 4172 records are private_train and its last 500 private_validation;
@@ -11,15 +12,16 @@
 #pragma once
 
 #include "datasets/facts.h"
+#include "datasets/text_tokenizer.h"
 #include "harness/base/option_lines.h"
 
 namespace hyfreedp::datasets {
 
 struct E2e {
   static Facts facts() {
-    return {
+    Facts facts{
         .name = "e2e-dev",
-        .title = "E2E NLG challenge, development set, GPT-2 tokens",
+        .title = "E2E NLG challenge, development set, GPT-2's or another tokenizer's tokens",
         .source =
             "Novikova, Dusek, Rieser: The E2E Dataset: New Challenges For End-to-End Generation, "
             "arXiv:1706.09254",
@@ -31,23 +33,31 @@ struct E2e {
         .files = {{"e2e/devset.csv", "fc26b78cdb849c80545f513b223d1e051138b43882eeb79e3eb153e689c864f9"},
                   {"e2e/testset_w_refs.csv",
                    "edc8db685e39bb9824d5bd70c18b1c9b0412d14b527aa960e2d1c8251ee15ccd"},
-                  {"gpt2/encoder.json", "196139668be63f3b5d6574427317ae82f612a97c5d1cdaf36ed2256dbf636783"},
-                  {"gpt2/vocab.bpe", "1ce1664773c50f3e0cc8842619a93edc4624525b728b188a9e0be33b7726adc5"}},
+                  {"gpt2/encoder.json", "196139668be63f3b5d6574427317ae82f612a97c5d1cdaf36ed2256dbf636783",
+                   "tokenizer"},
+                  {"gpt2/vocab.bpe", "1ce1664773c50f3e0cc8842619a93edc4624525b728b188a9e0be33b7726adc5",
+                   "tokenizer"}},
         .options = {integer_option("length", 64, 2, 1024,
                                    "tokens of an example; longer ones are cut, shorter ones padded")},
         .sizes = sizes,
+        .complete = with_continued_tokenizer,
         .licence = "CC BY-SA 4.0; GPT-2's vocabulary: MIT"};
+    for (auto& option : tokenizer_options("a weights folder, or the name of fetched weights, whose tokenizer "
+                                          "is taken in place of GPT-2's"))
+      facts.options.push_back(std::move(option));
+    return facts;
   }
   static Sizes sizes(const json::object& options) {
     const auto length = int_or(options, "length", 64);
     constexpr std::int64_t kGpt2Vocabulary = 50257;
+    const auto vocabulary = int_or(options, "vocabulary", kGpt2Vocabulary);
     return {.private_train = 4172,
             .private_validation = 500,
             .test = 4693,
-            .classes = kGpt2Vocabulary,
+            .classes = vocabulary,
             .features = length,
             .length = length,
-            .vocabulary = kGpt2Vocabulary,
+            .vocabulary = vocabulary,
             .labels = LabelKind::tokens};
   }
   static Result<Dataset> load(const Facts& facts, const json::object& options);

@@ -179,19 +179,28 @@ Result<std::string> locate(const Facts& facts) {
                   facts.name, command, facts.how_to_get, facts.name, join(looked_in, ", ")));
 }
 
+Facts with_needed_files(Facts facts, const json::object& options) {
+  std::erase_if(facts.files, [&](const SourceFile& file) {
+    return !file.unless.empty() && !string_or(options, file.unless, "").empty();
+  });
+  return facts;
+}
+
 std::string fetched_folder(const Facts& facts) { return cache_folder() + "/data/" + facts.name; }
 
 Result<void> check_present(const Facts& facts, const json::object& options) {
   if (const auto path = string_or(options, "path", ""); !path.empty()) {
     const auto own = locate_own_files(path);
     if (!own) return in_context(facts.name, own.error());
-  } else if (const auto folder = locate(facts); !folder) {
+  } else if (const auto folder = locate(with_needed_files(facts, options)); !folder) {
     return folder.error();
   }
-  const auto weights = string_or(options, "weights", "");
-  if (weights.empty()) return {};
-  const auto folder = models::locate_weights(weights);
-  return folder ? Result<void>() : in_context(facts.name, folder.error());
+  for (const char* key : {"weights", "tokenizer"}) {
+    const auto name = string_or(options, key, "");
+    const auto folder = name.empty() ? name : models::locate_weights(name);
+    if (!folder) return in_context(facts.name, folder.error());
+  }
+  return {};
 }
 
 json::array checksums(const Facts& facts) {

@@ -20,8 +20,9 @@ enum class Split { private_train, private_validation, public_data, test };
 std::string to_string(Split split);
 
 struct SourceFile {
-  std::string name;    // as it lies in the folder
-  std::string sha256;  // of the file as shipped; empty: unpinned (harness/base/supply.h)
+  std::string name;         // as it lies in the folder
+  std::string sha256;       // of the file as shipped; empty: unpinned (harness/base/supply.h)
+  std::string unless = {};  // an option that, where it is given, takes the file's place
 };
 
 struct Sizes;
@@ -119,6 +120,8 @@ std::string data_name(const std::string& dataset, const json::object& options);
 // folders of the facts are looked in first, that of fetched files last. The error names the package
 // or command that provides the files, and the folders that were looked in.
 Result<std::string> locate(const Facts& facts);
+// The facts with the files alone that these options need (SourceFile::unless).
+Facts with_needed_files(Facts facts, const json::object& options);
 // Where the dataset's fetched files lie: cache_folder()/data/NAME.
 std::string fetched_folder(const Facts& facts);
 // An error unless everything that these options name is on this machine: the dataset's files, a

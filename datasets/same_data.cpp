@@ -27,11 +27,12 @@ std::string name_with_options(const std::string& dataset, const json::object& op
 
 // Of published datasets: how a record is represented, where the files are, and how many records of
 // each split are taken. A smaller number of them is a part of a larger one (subset.h).
-constexpr std::array kHarmless = {"features", "side",     "interpolation",  "normalise", "network",
-                                  "weights",  "copies",   "weights_sha256", "layer",     "feature_norm",
-                                  "public",   "train",    "validation",     "test",      "path",
-                                  "sha256",   "capital",  "files_mark",     "length",    "feature_width",
-                                  "part",     "part_key", "part_rate"};
+constexpr std::array kHarmless = {"features",  "side",     "interpolation",  "normalise", "network",
+                                  "weights",   "copies",   "weights_sha256", "layer",     "feature_norm",
+                                  "public",    "train",    "validation",     "test",      "path",
+                                  "sha256",    "capital",  "files_mark",     "length",    "feature_width",
+                                  "part",      "part_key", "part_rate",      "tokenizer", "tokenizer_sha256",
+                                  "vocabulary"};
 
 // `labels` of STL-10 leaves classes out, of training and test records alike: no training record
 // becomes one for test.

@@ -5,8 +5,7 @@
 
 #include "datasets/cache.h"
 #include "datasets/dataset.h"
-#include "datasets/text/tokenizer.h"
-#include "harness/models/facts/weights_source.h"
+#include "datasets/text_tokenizer.h"
 
 namespace hyfreedp::datasets {
 namespace {
@@ -43,17 +42,6 @@ void fill_texts(const SplitRows& split, std::size_t length, Tokenizer& tokenizer
   }
 }
 
-// The tokenizer that the options name, which must be the one that the spec was read with.
-Result<std::unique_ptr<Tokenizer>> tokenizer_of(const json::object& options) {
-  const auto folder = models::locate_weights(string_or(options, "tokenizer", ""));
-  if (!folder) return folder.error();
-  const auto checksum = tokenizer_checksum(*folder);
-  if (!checksum) return checksum.error();
-  if (*checksum != string_or(options, "tokenizer_sha256", ""))
-    return error(*folder + ": its tokenizer is not the one with which the spec was read.");
-  return load_tokenizer(*folder);
-}
-
 }  // namespace
 
 Result<Dataset> TableFile::load(const Facts& facts, const json::object& options) {
@@ -69,7 +57,7 @@ Result<Dataset> TableFile::load(const Facts& facts, const json::object& options)
     const auto splits = split_rows(*table, options);
     if (!splits) return in_context(*path, splits.error());
     if (n.length > 0) {
-      const auto tokenizer = tokenizer_of(options);
+      const auto tokenizer = chosen_tokenizer(options);
       if (!tokenizer) return tokenizer.error();
       for (std::size_t i = 0; i < spaces.size(); ++i)
         fill_texts((*splits)[i], static_cast<std::size_t>(n.length), **tokenizer, spaces[i]);
@@ -84,9 +72,9 @@ Result<Dataset> TableFile::load(const Facts& facts, const json::object& options)
   auto tables = load_or_make(table_path(facts, options, *mark), table_shapes(n, TableType::real), make);
   if (!tables) return tables.error();
   if (n.length > 0) {
-    const auto tokenizer = tokenizer_of(options);
+    const auto tokenizer = chosen_tokenizer(options);
     if (!tokenizer) return tokenizer.error();
-    const auto padding = (**tokenizer).padding();
+    const auto padding = (**tokenizer).marks().padding;
     if (padding != n.padding)
       return error(
           fmt::format("The tokenizer pads with {}, and the option 'padding' says {}.", padding, n.padding));

@@ -27,6 +27,7 @@
 #include "datasets/facts.h"
 #include "datasets/formats/number_table.h"
 #include "datasets/own/own_files.h"
+#include "datasets/text_tokenizer.h"
 #include "harness/base/option_lines.h"
 
 namespace hyfreedp::datasets {
@@ -83,17 +84,15 @@ struct TableFile {
     std::vector<OptionSpec> options{
         text_option("text", nullptr, "the column or member that has the texts, for a model of sequences"),
         text_option("second", nullptr, "the one that has the second text, where a row is a pair"),
-        text_option(
-            "tokenizer", nullptr,
-            "a weights folder, or the name of fetched weights, whose vocab.txt cuts texts into tokens"),
-        text_option("tokenizer_sha256", nullptr, "checksum of that tokenizer; filled in when a spec is read"),
         count("length", 4, 8192,
               "tokens of an example, default 64; longer texts are cut, shorter ones padded"),
-        count("vocabulary", 1, 1e7, "different tokens; filled in when a spec is read"),
         count("padding", 0, 1e7, "the id of [PAD]; filled in when a spec is read"),
         count("second_after", 0, 1e7,
               "pairs: the id of [SEP], after which the second text begins; filled in when a spec is read")};
     for (auto& option : options) option.stored_always = false;
+    for (auto& option : tokenizer_options("a weights folder, or the name of fetched weights, whose tokenizer "
+                                          "cuts texts into tokens"))
+      options.push_back(std::move(option));
     return options;
   }
   // In table_file_rows.cpp, which is without LibTorch.

@@ -13,7 +13,7 @@
 #include "datasets/own/content_marks.h"
 #include "datasets/table_columns.h"
 #include "datasets/table_file.h"
-#include "datasets/text/tokenizer.h"
+#include "datasets/text_tokenizer.h"
 #include "harness/base/files.h"
 #include "harness/base/text.h"
 #include "harness/base/utf8.h"
@@ -154,25 +154,19 @@ Result<json::object> with_tokenizer(json::object options) {
   if (int_or(options, "features", int_or(options, "length", 0)) != int_or(options, "length", 0))
     return error("'features' is not read with 'text'; 'length' is the number of tokens of an example.");
   options["features"] = options["length"];
-  const auto folder = models::locate_weights(name);
-  if (!folder) return options.contains("vocabulary") ? Result<json::object>(options) : folder.error();
-  const auto loaded = load_tokenizer(*folder);
-  if (!loaded) return loaded.error();
-  const auto& tokenizer = **loaded;
-  const auto checksum = tokenizer_checksum(*folder);
-  if (!checksum) return checksum.error();
-  if (const auto before = string_or(options, "tokenizer_sha256", *checksum); before != *checksum)
-    return error(fmt::format("{}: its tokenizer has the SHA-256 {}, not {}.", *folder, *checksum, before));
-  options["tokenizer_sha256"] = *checksum;
-  options["vocabulary"] = tokenizer.vocabulary();
-  if (const auto before = int_or(options, "padding", tokenizer.padding()); before != tokenizer.padding())
+  const auto tokenizer = fill_in_tokenizer(options);
+  if (!tokenizer) return tokenizer.error();
+  if (*tokenizer == nullptr) return options;
+  const auto padding = (**tokenizer).marks().padding;
+  if (const auto before = int_or(options, "padding", padding); before != padding)
+    return error(fmt::format("The tokenizer of '{}' pads with {}, not {}.", name, padding, before));
+  options["padding"] = padding;
+  const auto& between = (**tokenizer).marks().between;
+  if (string_or(options, "second", "").empty() || between.empty()) return options;
+  if (const auto before = int_or(options, "second_after", between.front()); before != between.front())
     return error(
-        fmt::format("{}: its tokenizer pads with {}, not {}.", *folder, tokenizer.padding(), before));
-  options["padding"] = tokenizer.padding();
-  const auto after = tokenizer.separator();
-  if (const auto before = int_or(options, "second_after", after); before != after)
-    return error(fmt::format("{}: its tokenizer ends a text with {}, not {}.", *folder, after, before));
-  if (!string_or(options, "second", "").empty()) options["second_after"] = after;
+        fmt::format("The tokenizer of '{}' ends a text with {}, not {}.", name, between.front(), before));
+  options["second_after"] = between.front();
   return options;
 }
 

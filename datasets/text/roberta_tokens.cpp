@@ -11,17 +11,17 @@ Result<RobertaTokens> RobertaTokens::load(const std::string& folder) {
                                {"<s>", "</s>", "<pad>", "<unk>", "<mask>"});
   if (!pairs) return pairs.error();
   RobertaTokens tokens(std::move(*pairs));
-  for (const auto& [name, id] :
-       {std::pair{"<s>", &tokens.marks_.first}, std::pair{"</s>", &tokens.marks_.separator},
-        std::pair{"<pad>", &tokens.marks_.padding}}) {
-    const auto found = tokens.pairs_.mark(name);
-    if (!found)
-      return error(
-          fmt::format("{}/vocab.json: has no '{}', so it is no vocabulary of RoBERTa's.", folder, name));
-    *id = *found;
+  const auto first = tokens.pairs_.mark("<s>"), end = tokens.pairs_.mark("</s>");
+  const auto padding = tokens.pairs_.mark("<pad>");
+  if (!first || !end || !padding) {
+    return error(fmt::format("{}/vocab.json: has no '{}', so it is no vocabulary of RoBERTa's.", folder,
+                             !first ? "<s>"
+                             : !end ? "</s>"
+                                    : "<pad>"));
   }
-  tokens.marks_.between = 2;
-  const auto config = tokenizer_config(folder, "RobertaTokenizer");
+  tokens.marks_ = {
+      .before = {*first}, .between = {*end, *end}, .after = {*end}, .padding = *padding, .end = end};
+  const auto config = tokenizer_config(folder, kRoberta);
   if (!config) return config.error();
   tokens.begins_with_blank_ = bool_or(*config, "add_prefix_space", false);
   return tokens;
@@ -29,7 +29,7 @@ Result<RobertaTokens> RobertaTokens::load(const std::string& folder) {
 
 std::vector<std::int64_t> RobertaTokens::encode(std::string_view text) {
   const bool blank = begins_with_blank_ && !text.empty() && text.front() != ' ';
-  return pairs_.encode((blank ? " " : "") + std::string(text));
+  return pairs_.encode(blank ? " " + std::string(text) : std::string(text));
 }
 
 }  // namespace hyfreedp::datasets

@@ -8,6 +8,9 @@
 
 namespace hyfreedp::datasets {
 
+// Its class in transformers.
+inline constexpr const char* kRoberta = "RobertaTokenizer";
+
 class RobertaTokens final : public Tokenizer {
  public:
   // From a weights folder: vocab.json, merges.txt and tokenizer_config.json, of which

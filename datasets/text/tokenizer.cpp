@@ -4,16 +4,29 @@
 #include <filesystem>
 #include <fmt/format.h>
 
+#include "datasets/text/json_tokens.h"
 #include "datasets/text/roberta_tokens.h"
+#include "datasets/text/tokenizer_config.h"
 #include "datasets/text/word_pieces.h"
 #include "harness/base/files.h"
 
 namespace hyfreedp::datasets {
 namespace {
 
-bool is_there(const std::string& folder, const char* name) {
+constexpr const char* kJson = "tokenizer.json";
+
+bool is_there(const std::string& folder, const std::string& name) {
   std::error_code ignored;
   return std::filesystem::exists(folder + "/" + name, ignored);
+}
+
+enum class Kind { word_pieces, roberta, json, none };
+Kind kind_of(const std::string& folder) {
+  if (is_there(folder, "vocab.txt")) return Kind::word_pieces;
+  const bool has_pairs = is_there(folder, "vocab.json") && is_there(folder, "merges.txt");
+  if (!is_there(folder, kJson)) return has_pairs ? Kind::roberta : Kind::none;
+  const bool is_roberta = is_there(folder, "tokenizer_config.json") && tokenizer_config(folder, kRoberta);
+  return has_pairs && is_roberta ? Kind::roberta : Kind::json;
 }
 
 template <class T>
@@ -28,33 +41,39 @@ Result<std::unique_ptr<Tokenizer>> loaded(const std::string& folder) {
 void Tokenizer::fill_row(std::string_view text, const std::string_view* second, std::span<std::int64_t> ids) {
   auto one = encode(text);
   auto other = second != nullptr ? encode(*second) : std::vector<std::int64_t>();
-  const auto marks = static_cast<std::size_t>(second != nullptr ? 2 + marks_.between : 2);
-  while (one.size() + other.size() > ids.size() - marks) (one.size() > other.size() ? one : other).pop_back();
+  const auto between = second != nullptr ? marks_.between : std::vector<std::int64_t>();
+  const auto room = ids.size() - marks_.before.size() - between.size() - marks_.after.size();
+  while (one.size() + other.size() > room) (one.size() > other.size() ? one : other).pop_back();
   auto to = ids.begin();
-  *to++ = marks_.first;
-  to = std::ranges::copy(one, to).out;
-  if (second != nullptr) {
-    to = std::fill_n(to, marks_.between, marks_.separator);
-    to = std::ranges::copy(other, to).out;
-  }
-  *to++ = marks_.separator;
+  using Ids = std::vector<std::int64_t>;
+  for (const Ids* part :
+       std::initializer_list<const Ids*>{&marks_.before, &one, &between, &other, &marks_.after})
+    to = std::ranges::copy(*part, to).out;
   std::fill(to, ids.end(), marks_.padding);
 }
 
 Result<std::unique_ptr<Tokenizer>> load_tokenizer(const std::string& folder) {
-  if (is_there(folder, "vocab.txt")) return loaded<WordPieces>(folder);
-  if (is_there(folder, "vocab.json") && is_there(folder, "merges.txt")) return loaded<RobertaTokens>(folder);
+  switch (kind_of(folder)) {
+    case Kind::word_pieces:
+      return loaded<WordPieces>(folder);
+    case Kind::roberta:
+      return loaded<RobertaTokens>(folder);
+    case Kind::json:
+      return loaded<JsonTokens>(folder);
+    case Kind::none:
+      break;
+  }
   return error(fmt::format(
-      "{}: has no tokenizer that can be read: vocab.txt (WordPiece), or vocab.json and merges.txt (RoBERTa's "
-      "pairs of bytes). Of a folder with tokenizer.json alone, transformers' slow tokenizer writes these: "
-      "AutoTokenizer.from_pretrained(FOLDER, use_fast=False).save_pretrained(FOLDER).",
+      "{}: has no tokenizer that can be read: vocab.txt (WordPiece), vocab.json and merges.txt (RoBERTa's "
+      "pairs of bytes), or tokenizer.json (byte-pair encoding).",
       folder));
 }
 
 Result<std::string> tokenizer_checksum(const std::string& folder) {
   std::string lines;
-  for (const char* name : kTokenizerFiles) {
-    if (!is_there(folder, name)) continue;
+  const bool reads_json = kind_of(folder) == Kind::json;
+  for (const std::string name : kTokenizerFiles) {
+    if (!is_there(folder, name) || (name == kJson && !reads_json)) continue;
     const auto text = read_file(folder + "/" + name);
     if (!text) return text.error();
     lines += fmt::format("{} {}\n", name, sha256_hex(*text));

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,19 +24,24 @@ class Tokenizer {
   virtual std::vector<std::int64_t> encode(std::string_view text) = 0;
   virtual std::int64_t vocabulary() const = 0;
 
-  // ids [length] := first, text, separator, then padding; with a second text `between` separators
-  // stand after the first one. Of texts that are too long, the longer one loses its last ids first.
-  // `length` is at least 4.
+  // The marks of a row. A kind without some of them has empty lists.
+  struct Marks {
+    std::vector<std::int64_t> before = {}, between = {}, after = {};
+    std::int64_t padding = 0;
+    // Ends a text that a network continues; nothing where its folder names none.
+    std::optional<std::int64_t> end = {};
+  };
+  const Marks& marks() const { return marks_; }
+
+  // ids [length] := before, text, after, then padding; or before, text, between, second, after. Of
+  // texts that are too long, the longer one loses its last ids first. `length` is at least
+  // kMostMarks.
   void fill_row(std::string_view text, const std::string_view* second, std::span<std::int64_t> ids);
 
-  std::int64_t padding() const { return marks_.padding; }
-  std::int64_t separator() const { return marks_.separator; }
+  // Marks of a pair: no kind has more.
+  static constexpr std::size_t kMostMarks = 4;
 
  protected:
-  struct Marks {
-    std::int64_t first = 0, separator = 0, padding = 0;
-    std::int64_t between = 1;  // separators between two texts
-  };
   Marks marks_;
 
   Tokenizer() = default;
@@ -47,14 +53,16 @@ class Tokenizer {
 
 // The folder's files that decide the tokens, of whatever kind; a kind has some of them.
 inline constexpr const char* kTokenizerFiles[] = {"vocab.txt", "vocab.json", "merges.txt",
-                                                  "tokenizer_config.json"};
+                                                  "tokenizer_config.json", "tokenizer.json"};
 
-// WordPiece (word_pieces.h) where the folder has vocab.txt, RoBERTa's pairs of bytes
-// (roberta_tokens.h) where it has vocab.json and merges.txt. Errors name the file that is absent or
-// wrong.
+// The first that the folder has of: WordPiece (word_pieces.h), by vocab.txt; RoBERTa's pairs of
+// bytes (roberta_tokens.h), by vocab.json and merges.txt where tokenizer_config.json names
+// RobertaTokenizer or there is no tokenizer.json; byte-pair encoding as tokenizer.json describes it
+// (json_tokens.h). Errors name the file that is absent or wrong.
 Result<std::unique_ptr<Tokenizer>> load_tokenizer(const std::string& folder);
 
-// SHA-256 over what decides the tokens: a line for each of kTokenizerFiles that is there.
+// SHA-256 over what decides the tokens: a line for each of kTokenizerFiles that is there, but for a
+// tokenizer.json that is not read.
 Result<std::string> tokenizer_checksum(const std::string& folder);
 
 }  // namespace hyfreedp::datasets

@@ -14,11 +14,14 @@ Result<json::object> tokenizer_config(const std::string& folder, const std::stri
   const auto value = read_json_file(path);
   if (!value) return value.error();
   if (!value->is_object()) return error(path + ": is not an object.");
-  const auto asked = string_or(value->get_object(), "tokenizer_class", kind);
-  if (asked != kind && asked != kind + "Fast")
+  const auto& config = value->get_object();
+  if (kind.empty() || !config.contains("tokenizer_class")) return config;
+  const auto asked = get_string(config, "tokenizer_class", path);
+  if (!asked) return asked.error();
+  if (*asked != kind && *asked != kind + "Fast")
     return error(fmt::format("{}: 'tokenizer_class' is {}, and the vocabulary beside it is of {}.", path,
-                             as_one_line(asked), kind));
-  return value->get_object();
+                             as_one_line(*asked), kind));
+  return config;
 }
 
 }  // namespace hyfreedp::datasets

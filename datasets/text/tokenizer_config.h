@@ -8,7 +8,7 @@
 namespace hyfreedp::datasets {
 
 // Empty where there is no such file. An error where it is for another class than `kind` (its name
-// in transformers, with or without "Fast").
+// in transformers, with or without "Fast"); an empty `kind` is any.
 Result<json::object> tokenizer_config(const std::string& folder, const std::string& kind);
 
 }  // namespace hyfreedp::datasets

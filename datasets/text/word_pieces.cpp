@@ -120,13 +120,16 @@ Result<void> WordPieces::read_vocabulary(const std::string& path) {
     if (!ids_.emplace(piece, id).second)
       return error(fmt::format("{}:{}: '{}' is there twice.", path, id + 1, as_one_line(piece)));
   }
+  std::int64_t first = 0, separator = 0;
   for (const auto& [name, id] : {std::pair{"[PAD]", &marks_.padding}, std::pair{"[UNK]", &unknown_},
-                                 std::pair{"[CLS]", &marks_.first}, std::pair{"[SEP]", &marks_.separator}}) {
+                                 std::pair{"[CLS]", &first}, std::pair{"[SEP]", &separator}}) {
     const auto found = ids_.find(name);
     if (found == ids_.end())
       return error(fmt::format("{}: has no '{}', so it is no vocabulary of BERT's.", path, name));
     *id = found->second;
   }
+  marks_.before = {first};
+  marks_.between = marks_.after = {separator};
   return {};
 }
 

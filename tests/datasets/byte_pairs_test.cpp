@@ -111,6 +111,42 @@ TEST(E2e, LabelsAreTheAnswerAlone) {
   EXPECT_EQ(labels[0][0].item<std::int64_t>(), -100);
 }
 
+// A weights folder's tokenizer in place of GPT-2's, with the mark that it puts before a text.
+TEST(E2e, TakesTheTokenizerOfAWeightsFolder) {
+  const auto scratch = ScratchFolder::make().value();
+  const auto folder = scratch.path();
+  const auto path = [&](const std::string& name) { return folder + "/" + name; };
+  const auto& facts = **find_dataset("e2e-dev");
+  for (const char* file : {"tokenizer.json", "tokenizer_config.json"})
+    fs::copy_file(std::string(HYFREEDP_TEST_DATA) + "/text/tokenizer_json/llama3/" + file, path(file));
+  for (const char* file : {"config.json", "model.safetensors"})
+    ASSERT_TRUE(write_file_atomically(path(file), "{}"));
+  const auto given = *resolve_options(facts.options, {{"tokenizer", folder}}, "e2e-dev");
+  const auto options = complete_options(facts, given).value();
+  const auto tokenizer = load_tokenizer(folder).value();
+  EXPECT_EQ(sizes(facts, options).vocabulary, tokenizer->vocabulary());
+  EXPECT_EQ(with_needed_files(facts, options).files.size(), 2U);
+  EXPECT_EQ(with_needed_files(facts, {}).files.size(), 4U);
+  EXPECT_NE(complete_options(facts, {{"vocabulary", 5}}).error().message.find("only with 'tokenizer'"),
+            std::string::npos);
+  if (!fs::exists(data_folder() + "/e2e/devset.csv")) GTEST_SKIP() << "SKIPPED: no e2e in HYFREEDP_DATA";
+  const auto data = load_dataset("e2e-dev", options);
+  ASSERT_TRUE(data.has_value()) << data.error().message;
+  auto wanted = tokenizer->marks().before;
+  ASSERT_EQ(wanted.size(), 1U);
+  for (const auto id : tokenizer->encode("name[Alimentum], area[city centre], familyFriendly[no] ||"))
+    wanted.push_back(id);
+  for (std::size_t t = 0; t < wanted.size(); ++t) {
+    const auto at = static_cast<std::int64_t>(t);
+    EXPECT_EQ(data->private_train.features[0][at].item<std::int64_t>(), wanted[t]) << t;
+    EXPECT_EQ(data->private_train.labels[0][at].item<std::int64_t>(), kNotScored) << t;
+  }
+  EXPECT_NE(data->private_train.labels[0][static_cast<std::int64_t>(wanted.size())].item<std::int64_t>(),
+            kNotScored);
+  ASSERT_TRUE(write_file_atomically(path("tokenizer_config.json"), R"({"pad_token": "</s>"})"));
+  EXPECT_NE(complete_options(facts, given).error().message.find("'eos_token'"), std::string::npos);
+}
+
 // Named after the suite's ctest entry.
 TEST(ReferenceText, IdsAndBytesAreThoseOfOtherTokenizers) {
   const char* given = std::getenv("HYFREEDP_REFERENCE_DIR");

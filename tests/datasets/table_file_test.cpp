@@ -388,7 +388,7 @@ TEST_F(OwnTexts, AreTheTokensOfTheirTokenizer) {
       for (std::int64_t i = 0; i < split->features.size(0); ++i) {
         const auto ids = split->features[i];
         // [CLS] w words [SEP]; every second word has a comma
-        const auto tokens = (ids != pieces.padding()).sum().item<std::int64_t>() - 2;
+        const auto tokens = (ids != pieces.marks().padding).sum().item<std::int64_t>() - 2;
         if (tokens < 10) {
           EXPECT_EQ((2 * tokens + 2) / 3 % 2, split->labels[i].item<std::int64_t>());
         }
@@ -509,7 +509,7 @@ TEST_F(OwnTexts, JsonLinesAreReadByTheirMembers) {
   const auto options = completed("mail.jsonl", given);
   ASSERT_TRUE(options) << options.error().message;
   EXPECT_EQ(datasets::sizes(facts(), *options).padding,
-            WordPieces::load(path("tokenizer")).value().padding());
+            WordPieces::load(path("tokenizer")).value().marks().padding);
   const auto data = load_dataset("table-file", *options);
   ASSERT_TRUE(data) << data.error().message;
   const auto& train = data->private_train;

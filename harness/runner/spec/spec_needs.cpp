@@ -29,7 +29,7 @@ void add_needs(const Entry& entry, SpecNeeds& needs) {
   if (!entry.is_map()) return;
   for (const auto& key : entry.keys()) {
     const auto value = *entry.find(key);
-    if (names_it(key, "weights")) {
+    if (names_it(key, "weights") || names_it(key, "tokenizer")) {
       add_texts(value, needs.weights);
     } else if (names_it(key, "adapter")) {
       add_texts(value, needs.adapters);

@@ -1,0 +1,69 @@
+#include "datasets/text_tokenizer.h"
+
+#include <fmt/format.h>
+
+#include "harness/base/option_lines.h"
+#include "harness/models/facts/weights_source.h"
+
+namespace hyfreedp::datasets {
+
+std::vector<OptionSpec> tokenizer_options(std::string help) {
+  std::vector<OptionSpec> options{
+      text_option("tokenizer", nullptr, std::move(help)),
+      text_option("tokenizer_sha256", nullptr, "checksum of that tokenizer; filled in when a spec is read"),
+      OptionSpec{.name = "vocabulary",
+                 .type = OptionType::integer,
+                 .default_value = nullptr,
+                 .help = "different tokens; filled in when a spec is read",
+                 .min = 1,
+                 .max = 1e7}};
+  for (auto& option : options) option.stored_always = false;
+  return options;
+}
+
+Result<std::unique_ptr<Tokenizer>> fill_in_tokenizer(json::object& options) {
+  const auto folder = models::locate_weights(string_or(options, "tokenizer", ""));
+  if (!folder) {
+    if (options.contains("vocabulary")) return std::unique_ptr<Tokenizer>();
+    return folder.error();
+  }
+  auto tokenizer = load_tokenizer(*folder);
+  if (!tokenizer) return tokenizer;
+  const auto checksum = tokenizer_checksum(*folder);
+  if (!checksum) return checksum.error();
+  if (const auto before = string_or(options, "tokenizer_sha256", *checksum); before != *checksum)
+    return error(fmt::format("{}: its tokenizer has the SHA-256 {}, not {}.", *folder, *checksum, before));
+  options["tokenizer_sha256"] = *checksum;
+  options["vocabulary"] = (**tokenizer).vocabulary();
+  return tokenizer;
+}
+
+Result<json::object> with_continued_tokenizer(json::object options, Notes& /*notes*/) {
+  const auto name = string_or(options, "tokenizer", "");
+  if (name.empty()) {
+    for (const char* key : {"tokenizer_sha256", "vocabulary"}) {
+      if (options.contains(key)) return error(fmt::format("'{}' is read only with 'tokenizer'.", key));
+    }
+    return options;
+  }
+  const auto tokenizer = fill_in_tokenizer(options);
+  if (!tokenizer) return tokenizer.error();
+  if (*tokenizer != nullptr && !(**tokenizer).marks().end)
+    return error(
+        fmt::format("The tokenizer of '{}' names no token that ends a text ('eos_token' in its "
+                    "tokenizer_config.json).",
+                    name));
+  return options;
+}
+
+Result<std::unique_ptr<Tokenizer>> chosen_tokenizer(const json::object& options) {
+  const auto folder = models::locate_weights(string_or(options, "tokenizer", ""));
+  if (!folder) return folder.error();
+  const auto checksum = tokenizer_checksum(*folder);
+  if (!checksum) return checksum.error();
+  if (*checksum != string_or(options, "tokenizer_sha256", ""))
+    return error(*folder + ": its tokenizer is not the one with which the spec was read.");
+  return load_tokenizer(*folder);
+}
+
+}  // namespace hyfreedp::datasets

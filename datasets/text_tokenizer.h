@@ -1,0 +1,27 @@
+// The option `tokenizer` of datasets of texts: a weights folder, or the name of fetched weights,
+// whose tokenizer (text/tokenizer.h) makes the ids. No LibTorch.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "datasets/facts.h"
+#include "datasets/text/tokenizer.h"
+
+namespace hyfreedp::datasets {
+
+// `tokenizer`, and `tokenizer_sha256` and `vocabulary`, which are filled in when a spec is read.
+// They are stored where they are given.
+std::vector<OptionSpec> tokenizer_options(std::string help);
+
+// Fills in the checksum and the vocabulary of the tokenizer that resolved options name, and returns
+// it; null where it is not here and `vocabulary` is given. Errors: it is not here, cannot be read,
+// or is not the one whose checksum is given.
+Result<std::unique_ptr<Tokenizer>> fill_in_tokenizer(json::object& options);
+// Facts::complete of a dataset that a network continues: a tokenizer must know what ends a text.
+Result<json::object> with_continued_tokenizer(json::object options, Notes& notes);
+// The tokenizer of completed options, which must be the one that the spec was read with.
+Result<std::unique_ptr<Tokenizer>> chosen_tokenizer(const json::object& options);
+
+}  // namespace hyfreedp::datasets
