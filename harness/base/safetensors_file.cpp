@@ -100,6 +100,40 @@ Result<StoredTensors> read_stored_safetensors(const std::string& path) {
   return std::move(found->tensors);
 }
 
+Result<void> serialize_safetensors(const std::map<std::string, UnwrittenTensor>& tensors,
+                                   const json::object& metadata,
+                                   const std::function<Result<void>(std::string_view piece)>& write) {
+  json::object header{{"__metadata__", metadata}};
+  // Wide elements first keeps every tensor aligned to its element size.
+  std::vector<std::pair<std::string, const UnwrittenTensor*>> ordered;
+  for (const auto& [name, tensor] : tensors) ordered.emplace_back(name, &tensor);
+  std::stable_sort(ordered.begin(), ordered.end(), [](const auto& left, const auto& right) {
+    return element_size(left.second->type) > element_size(right.second->type);
+  });
+  std::size_t end = 0;
+  std::vector<std::size_t> sizes;
+  for (const auto& [name, tensor] : ordered) {
+    auto bytes = static_cast<std::size_t>(element_size(tensor->type));
+    for (const auto length : tensor->shape) bytes *= static_cast<std::size_t>(length);
+    header[name] = json::object{{"dtype", name_of(tensor->type)},
+                                {"shape", json::array(tensor->shape.begin(), tensor->shape.end())},
+                                {"data_offsets", json::array{end, end + bytes}}};
+    end += bytes;
+    sizes.push_back(bytes);
+  }
+  auto text = json::serialize(header);
+  while (text.size() % 8 != 0) text.push_back(' ');
+  const std::uint64_t length = text.size();
+  if (auto written = write({reinterpret_cast<const char*>(&length), sizeof length}); !written) return written;
+  if (auto written = write(text); !written) return written;
+  for (std::size_t i = 0; i < ordered.size(); ++i) {
+    const auto values = ordered[i].second->values();
+    HYFREEDP_CHECK(values.bytes.size() == sizes[i], "a tensor's values are not those of its shape");
+    if (auto written = write(values.bytes); !written) return written;
+  }
+  return {};
+}
+
 std::string_view name_of(ElementType type) { return kNames[static_cast<std::size_t>(type)]; }
 
 std::int64_t element_size(ElementType type) {

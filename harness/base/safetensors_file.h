@@ -1,6 +1,6 @@
-// Reads safetensors files (https://github.com/huggingface/safetensors, format description), without
-// LibTorch. The file is memory-mapped read-only; the tensors' values are parts of the mapping and
-// keep it alive.
+// Reads and writes safetensors files (https://github.com/huggingface/safetensors, format
+// description), without LibTorch. The file is memory-mapped read-only; the tensors' values are
+// parts of the mapping and keep it alive.
 //
 //   8 bytes    length n of the header, little endian, at most 100 MB
 //   n bytes    JSON object: NAME -> {"dtype": D, "shape": [..], "data_offsets": [begin, end]};
@@ -14,8 +14,12 @@
 // files pad the header, or order the tensors by the size of their elements.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "harness/base/json.h"
 #include "harness/base/mapped_file.h"
@@ -33,6 +37,18 @@ struct StoredSafetensors {
   json::object metadata;  // empty where the file has none
 };
 Result<StoredSafetensors> parse_safetensors(const SharedBytes& bytes, const std::string& where);
+
+// A tensor that is to be written; `values` is asked for when its turn comes, and let go after it.
+struct UnwrittenTensor {
+  ElementType type = ElementType::kF32;
+  std::vector<std::int64_t> shape = {};
+  std::function<SharedBytes()> values = {};
+};
+// Passes a file's bytes to `write` piece by piece, in order; an error of `write` is returned.
+// Values of another size than the shape's are an invariant violation (it throws).
+Result<void> serialize_safetensors(const std::map<std::string, UnwrittenTensor>& tensors,
+                                   const json::object& metadata,
+                                   const std::function<Result<void>(std::string_view piece)>& write);
 
 // As safetensors call it: "F32".
 std::string_view name_of(ElementType type);

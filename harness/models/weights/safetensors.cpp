@@ -1,9 +1,7 @@
 #include "harness/models/weights/safetensors.h"
 
-#include <algorithm>
 #include <fmt/format.h>
-#include <utility>
-#include <vector>
+#include <memory>
 
 #include "harness/base/files.h"
 #include "harness/base/safetensors_file.h"
@@ -34,37 +32,19 @@ Result<TensorsWithMetadata> parse_safetensors(const SharedBytes& bytes, const st
 
 Result<void> serialize_safetensors(const TensorsWithMetadata& content, const std::string& where,
                                    const std::function<Result<void>(std::string_view piece)>& write) {
-  json::object header;
-  header["__metadata__"] = content.metadata;
-  std::size_t bytes = 0;
-  // Wide elements first keeps every tensor aligned to its element size.
-  std::vector<std::pair<std::string, torch::Tensor>> ordered(content.tensors.begin(), content.tensors.end());
-  std::stable_sort(ordered.begin(), ordered.end(), [](const auto& left, const auto& right) {
-    return left.second.element_size() > right.second.element_size();
-  });
-  for (const auto& [name, value] : ordered) {
+  std::map<std::string, UnwrittenTensor> tensors;
+  for (const auto& [name, value] : content.tensors) {
     const auto* const type = tensor_type(value.scalar_type());
     if (type == nullptr)
       return error(fmt::format("{}: tensor '{}' has a type that is not written", where, name));
-    json::array shape;
-    for (const auto length : value.sizes()) shape.push_back(length);
-    header[name] = json::object{{"dtype", name_of(type->stored)},
-                                {"shape", shape},
-                                {"data_offsets", json::array{bytes, bytes + value.nbytes()}}};
-    bytes += value.nbytes();
+    const auto values = [value = value] {
+      const auto plain = std::make_shared<torch::Tensor>(value.detach().cpu().contiguous());
+      return SharedBytes{.bytes = {static_cast<const char*>(plain->data_ptr()), plain->nbytes()},
+                         .owner = plain};
+    };
+    tensors[name] = {.type = type->stored, .shape = value.sizes().vec(), .values = values};
   }
-  auto text = json::serialize(header);
-  while (text.size() % 8 != 0) text.push_back(' ');
-  const std::uint64_t length = text.size();
-  if (auto written = write({reinterpret_cast<const char*>(&length), sizeof length}); !written) return written;
-  if (auto written = write(text); !written) return written;
-  for (const auto& [name, value] : ordered) {
-    const auto plain = value.detach().cpu().contiguous();
-    if (auto written = write({static_cast<const char*>(plain.data_ptr()), plain.nbytes()}); !written) {
-      return written;
-    }
-  }
-  return {};
+  return hyfreedp::serialize_safetensors(tensors, content.metadata, write);
 }
 
 Result<void> write_safetensors(const std::string& path, const NamedTensors& tensors, json::object metadata) {
