@@ -10,6 +10,7 @@
 #include "datasets/fetch/unpack.h"
 #include "harness/base/files.h"
 #include "harness/base/text.h"
+#include "harness/models/files/gguf_folder.h"
 
 namespace hyfreedp::datasets {
 namespace {
@@ -59,6 +60,34 @@ Result<void> fetch_one(const Download& wanted, const std::string& folder, const 
   return unpacked;
 }
 
+std::vector<SuppliedFile> converted_files(const Supply& supply) {
+  std::vector<SuppliedFile> files;
+  if (supply.gguf.empty()) return files;
+  for (const char* name : models::kFromGguf) files.push_back({.name = name, .sha256 = {}});
+  return files;
+}
+
+// A GGUF file into what its folder lacks, with records of where that came from.
+Result<void> convert(const Supply& supply, const std::string& folder) {
+  const auto files = converted_files(supply);
+  if (std::ranges::all_of(files, [&](const SuppliedFile& file) { return is_there(file, folder); })) return {};
+  const auto from = folder + "/" + supply.gguf;
+  if (auto converted = models::write_folder_of_gguf(from, folder); !converted) return converted;
+  const auto sha256 = sha256_of_file(from);
+  if (!sha256) return sha256.error();
+  for (const auto& file : files) {
+    const auto path = folder + "/" + file.name;
+    const auto sum = sha256_of_file(path);
+    if (!sum) return sum.error();
+    std::error_code ignored;
+    Record record{.from = supply.gguf + " (sha256 " + *sha256 + "), converted",
+                  .bytes = std::filesystem::file_size(path, ignored),
+                  .sha256 = *sum};
+    if (auto recorded = write_record(path, std::move(record)); !recorded) return recorded;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::vector<SuppliedFile> supplied_files(const Supply& supply) {
@@ -73,6 +102,7 @@ std::vector<SuppliedFile> supplied_files(const Supply& supply) {
   for (const auto& package : supply.python_packages) add(package.members);
   for (const auto& package : supply.debian_packages) add(package.members);
   for (const auto& file : supply.written) files.push_back({file.name, sha256_hex(file.content)});
+  for (auto& file : converted_files(supply)) files.push_back(std::move(file));
   return files;
 }
 
@@ -94,11 +124,12 @@ Result<void> fetch(const Supply& supply, const std::string& folder, const Transp
     if (auto written = write_file_atomically(folder + "/" + file.name, file.content); !written)
       return written;
   }
-  return {};
+  return convert(supply, folder);
 }
 
 std::vector<CheckedFile> check_files(const std::vector<SuppliedFile>& files, const std::string& folder) {
   std::vector<CheckedFile> all;
+  all.reserve(files.size());
   for (const auto& file : files) all.push_back(checked(file, folder));
   return all;
 }

@@ -60,6 +60,9 @@ struct Supply {
   std::vector<PythonPackage> python_packages = {};
   std::vector<DebianPackage> debian_packages = {};
   std::vector<WrittenFile> written = {};
+  // One of the files, of the format GGUF, that becomes the files of a weights folder
+  // (harness/models/files/gguf_folder.h). It stays.
+  std::string gguf = {};
   std::uint64_t bytes = 0;  // of all files once they are there, about; 0: unknown
 
   bool empty() const { return downloads.empty() && python_packages.empty() && debian_packages.empty(); }

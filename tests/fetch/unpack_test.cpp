@@ -230,6 +230,32 @@ TEST_F(Unpacked, AnArchiveOfAnAddressIsUnpackedAndNotKept) {
   EXPECT_FALSE(fs::exists(path("to/a.tar.gz")));
 }
 
+// A GGUF file becomes a weights folder, once.
+TEST_F(Unpacked, AGgufFileIsConverted) {
+  const std::string from = "file://" + std::string(HYFREEDP_TEST_DATA) + "/gguf/llama.gguf";
+  const Supply supply = {.downloads = {{.name = "model.gguf", .urls = {from}}}, .gguf = "model.gguf"};
+  const auto states = [&] {
+    std::string all;
+    for (const auto& file : check_files(supplied_files(supply), path("to")))
+      all += file.state == FileState::as_recorded ? '.' : 'x';
+    return all;
+  };
+  EXPECT_EQ(states(), "xxxxx");
+  ASSERT_TRUE(fetch(supply, path("to"), {}).has_value());
+  EXPECT_EQ(states(), ".....");
+  EXPECT_TRUE(mentions(read_record(path("to/model.safetensors"))->from, "model.gguf (sha256 "));
+  const auto weights = path("to/model.safetensors");
+  const auto written = fs::last_write_time(weights);
+  ASSERT_TRUE(fetch(supply, path("to"), {}).has_value());
+  EXPECT_EQ(fs::last_write_time(weights), written);
+  const auto before = read_file(weights).value();
+  ASSERT_TRUE(write_file_atomically(weights, before.substr(1)));
+  EXPECT_EQ(states(), "....x");
+  ASSERT_TRUE(fetch(supply, path("to"), {}).has_value());
+  EXPECT_EQ(read_file(weights).value(), before);
+  EXPECT_EQ(states(), ".....");
+}
+
 class Packages : public Unpacked {
  protected:
   Packages() : search_("PATH", path("bin") + ":/usr/bin:/bin") { pack(path("w.whl"), kPackage, true); }

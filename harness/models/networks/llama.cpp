@@ -157,7 +157,14 @@ Result<FolderConfig> config_of(const Request& request) {
   if (given(options, "weights")) {
     if (auto alone = decides_alone(request, "weights", {"size"}); !alone) return alone.error();
     if (auto alone = decides_alone(request, "weights", sizes); !alone) return alone.error();
-    return request.folder();
+    auto folder = request.folder();
+    if (!folder) return folder;
+    // Of weights that are not fetched yet the size is known by its name.
+    const auto known = string_or(folder->config, "architecture", "");
+    if (known.empty()) return folder;
+    auto named = LlamaShape::named_config(known, folder->where);
+    if (!named) return named.error();
+    return FolderConfig{std::move(*named), folder->where};
   }
   if (given(options, "size")) {
     if (auto alone = decides_alone(request, "size", sizes); !alone) return alone.error();
@@ -191,9 +198,17 @@ Result<Description> describe(const Request& request) {
 }  // namespace
 
 Result<json::object> LlamaShape::named_config(const std::string& name, const std::string& where) {
+  if (name == "smollm2-135m") {
+    return json::object{{"vocab_size", 49152},       {"hidden_size", 576},
+                        {"intermediate_size", 1536}, {"num_hidden_layers", 30},
+                        {"num_attention_heads", 9},  {"num_key_value_heads", 3},
+                        {"rms_norm_eps", 1e-5},      {"tie_word_embeddings", true},
+                        {"rope_theta", 100000.0},    {"max_position_embeddings", 8192}};
+  }
   const bool small = name == "llama-3.2-1b";
   if (!small && name != "llama-3.2-3b") {
-    return error(fmt::format("{}: size '{}' is not known. Sizes: llama-3.2-1b, llama-3.2-3b.", where, name));
+    return error(fmt::format("{}: size '{}' is not known. Sizes: llama-3.2-1b, llama-3.2-3b, smollm2-135m.",
+                             where, name));
   }
   return json::object{{"vocab_size", 128256},
                       {"hidden_size", small ? 2048 : 3072},
@@ -282,7 +297,7 @@ Facts llama_facts() {
           .title = "Llama",
           .source = "Touvron et al., arXiv:2302.13971; names and weights of Hugging Face",
           .options = with_adapters(
-              {text("size", "llama-3.2-1b or llama-3.2-3b"),
+              {text("size", "llama-3.2-1b, llama-3.2-3b or smollm2-135m"),
                count("width", nullptr, 65536, "width of the tokens (default 64)"),
                count("depth", nullptr, 1000, "blocks (default 2)"),
                count("heads", nullptr, 1024, "query heads (default 4)"),

@@ -36,7 +36,7 @@ struct LlamaShape {
   json::object rope_scaling;      // as in config.json; empty: the plain embedding
   std::int64_t positions = 2048;  // max_position_embeddings; it limits nothing here
 
-  // Sizes by name, "llama-3.2-1b" or "llama-3.2-3b", as a config.json.
+  // Sizes by name, "llama-3.2-1b", "llama-3.2-3b" or "smollm2-135m", as a config.json.
   static Result<json::object> named_config(const std::string& name, const std::string& where);
   // Sizes from Hugging Face's config.json, with `rope_parameters` or the older `rope_theta` and
   // `rope_scaling`.

@@ -1,0 +1,188 @@
+// GGUF files against the package gguf and transformers (tests/data/gguf), and files that lie.
+#include "harness/models/files/gguf.h"
+
+#include <filesystem>
+#include <gmock/gmock.h>
+
+#include "datasets/text/tokenizer.h"
+#include "harness/base/files.h"
+#include "harness/models/facts/named_files.h"
+#include "harness/models/files/gguf_folder.h"
+#include "harness/models/model.h"
+#include "tests/datasets/tokenizer_cases.h"
+#include "tests/models/compare.h"
+
+namespace hyfreedp::models {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+const std::string kFolder = std::string(HYFREEDP_TEST_DATA) + "/gguf/";
+
+const json::object& expected() {
+  static const auto all = read_json_file(kFolder + "expected.json").value().as_object();
+  return all;
+}
+
+SharedBytes bytes_of(const std::string& name) { return owned_bytes(read_file(kFolder + name).value()); }
+
+// The error of a file's bytes; "" where there is none.
+std::string refused(const std::string& bytes) {
+  const auto read = parse_gguf(owned_bytes(bytes), "file");
+  return read ? "" : read.error().message;
+}
+
+// The file with what follows the first `name` in it, `skip` bytes further on, overwritten.
+template <class T>
+std::string with(std::string bytes, const std::string& name, std::size_t skip, T value) {
+  const auto at = bytes.find(name) + name.size() + skip;
+  return bytes.replace(at, sizeof value, reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+class GgufFolder : public ::testing::Test {
+ protected:
+  GgufFolder() { fs::create_directories(folder_); }
+  ~GgufFolder() override { fs::remove_all(folder_); }
+
+  // The error of the file's conversion; "" where there is none.
+  std::string converted(const std::string& bytes) const {
+    const auto file = folder_ + "/model.gguf";
+    EXPECT_TRUE(write_file_atomically(file, bytes));
+    const auto done = write_folder_of_gguf(file, folder_);
+    return done ? "" : done.error().message;
+  }
+
+  const std::string folder_ = testing::TempDir() + "/gguf-" + std::to_string(::getpid());
+};
+
+TEST(Gguf, NumbersOfEachTypeAreThoseOfItsPackage) {
+  const auto file = parse_gguf(bytes_of("types.gguf"), "file").value();
+  for (const auto& [name, numbers] : expected().at("types").as_object()) {
+    SCOPED_TRACE(name);
+    const auto stored = numbers_of(file.tensors.at(name));
+    EXPECT_EQ(stored.shape, (std::vector<std::int64_t>{2, 64}));
+    const auto wanted = from_json<std::vector<double>>(numbers, "").value();
+    const auto values = aligned(stored);
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      std::uint32_t bits = 0;
+      if (stored.type == ElementType::kF32) {
+        std::memcpy(&bits, values.bytes.data() + 4 * i, 4);
+        EXPECT_EQ(std::bit_cast<float>(bits), static_cast<float>(wanted[i])) << i;
+      } else {
+        std::memcpy(&bits, values.bytes.data() + 2 * i, 2);
+        const auto half = static_cast<std::uint16_t>(bits);
+        const double value = stored.type == ElementType::kF16
+                                 ? static_cast<double>(c10::Half(half, c10::Half::from_bits()))
+                                 : static_cast<double>(c10::BFloat16(half, c10::BFloat16::from_bits()));
+        EXPECT_EQ(value, wanted[i]) << i;
+      }
+    }
+  }
+  EXPECT_EQ(file.tensors.size(), 6U);
+}
+
+TEST(Gguf, ValuesOfEachTypeAreRead) {
+  const auto values = parse_gguf(bytes_of("types.gguf"), "file").value().values;
+  const json::object wanted{{"a.uint8", 200},
+                            {"a.int8", -3},
+                            {"a.uint16", 60000},
+                            {"a.int16", -300},
+                            {"a.uint32", 4000000000},
+                            {"a.int32", -70000},
+                            {"a.float32", static_cast<double>(0.1F)},
+                            {"a.bool", true},
+                            {"a.uint64", (std::uint64_t{1} << 63) + 1},
+                            {"a.int64", -(std::int64_t{1} << 62)},
+                            {"a.float64", 0.1},
+                            {"a.string", "a\n\xc3\xa9"},
+                            {"a.array", {1, 2, 3}},
+                            {"a.texts", {"x", "", "yz"}}};
+  for (const auto& item : wanted) EXPECT_EQ(values.at(item.key()), item.value()) << item.key();
+}
+
+TEST(Gguf, LiesAreRefused) {
+  const auto good = read_file(kFolder + "types.gguf").value();
+  EXPECT_EQ(refused(good), "");
+  EXPECT_EQ(refused(with(good, "GGUF", 0, std::uint32_t{2})), "");
+  EXPECT_THAT(refused("GGML" + good.substr(4)), HasSubstr("not a GGUF file"));
+  for (const std::uint32_t version : {0U, 1U, 4U, 0x03000000U})
+    EXPECT_THAT(refused(with(good, "GGUF", 0, version)), HasSubstr("its version is"));
+  for (const std::uint64_t many : {std::uint64_t{1000}, UINT64_MAX}) {
+    EXPECT_NE(refused(with(good, "GGUF", 4, many)), "");
+    EXPECT_NE(refused(with(good, "GGUF", 12, many)), "");
+    // Lengths of a text, of a list and of its items' texts.
+    EXPECT_NE(refused(with(good, "a.string", 4, many)), "") << many;
+    EXPECT_NE(refused(with(good, "a.array", 8, many)), "") << many;
+    EXPECT_NE(refused(with(good, "a.texts", 16, many)), "") << many;
+  }
+  EXPECT_THAT(refused(with(good, "a.int8", 0, std::uint32_t{99})), HasSubstr("'a.int8' has an unknown type"));
+  EXPECT_THAT(refused(with(good, "a.array", 4, std::uint32_t{9})),
+              HasSubstr("'a.array' has an unknown type"));
+  EXPECT_THAT(refused(with(good, "a.strin", 0, '\xff')), HasSubstr("not UTF-8"));
+  // A tensor's sizes, type and offset.
+  EXPECT_THAT(refused(with(good, "Q8_0", 0, std::uint32_t{0})), HasSubstr("'Q8_0' has 0 sizes"));
+  EXPECT_THAT(refused(with(good, "Q8_0", 0, std::uint32_t{5})), HasSubstr("'Q8_0' has 5 sizes"));
+  for (const std::uint64_t size : {std::uint64_t{0}, std::uint64_t{1} << 62, UINT64_MAX})
+    EXPECT_THAT(refused(with(good, "Q8_0", 12, size)), HasSubstr("'Q8_0' has a size that cannot be"));
+  EXPECT_THAT(refused(with(good, "Q8_0", 4, std::uint64_t{33})), HasSubstr("rows of 33 numbers"));
+  EXPECT_THAT(refused(with(good, "Q8_0", 12, std::uint64_t{200})), HasSubstr("lies outside the file"));
+  EXPECT_THAT(refused(with(good, "Q8_0", 20, std::uint32_t{12})), HasSubstr("'Q8_0' has the type 12, which"));
+  for (const std::uint64_t offset : {std::uint64_t{8}, std::uint64_t{1} << 40, UINT64_MAX - 31})
+    EXPECT_THAT(refused(with(good, "Q8_0", 24, offset)), HasSubstr("lies outside the file")) << offset;
+  // The last tensor is followed by 16 bytes that fill the alignment.
+  for (std::size_t size = 0; size < good.size() - 16; ++size)
+    EXPECT_NE(refused(good.substr(0, size)), "") << size;
+}
+
+TEST_F(GgufFolder, ALlamaGivesTransformersLogitsAndItsTokenizersIds) {
+  ASSERT_EQ(converted(read_file(kFolder + "llama.gguf").value()), "");
+  const auto options =
+      complete_options(
+          resolve_options(find_model("llama").value()->options, {{"weights", folder_}}, "llama").value())
+          .value();
+  const auto tokenizer = datasets::load_tokenizer(folder_).value();
+  const auto vocabulary = tokenizer->vocabulary();
+  const ModelInput input{.features = 6, .classes = vocabulary, .length = 6, .vocabulary = vocabulary};
+  const auto network =
+      make_model("llama", options, input, random::key_from_seed("gguf"), torch::kFloat64).value();
+  const auto ids = from_json<std::vector<std::vector<std::int64_t>>>(expected().at("ids"), "").value();
+  const auto logits = from_json<std::vector<std::vector<double>>>(expected().at("last_logits"), "").value();
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const auto given = network.forward(torch::tensor(ids[i]).view({1, 6}));
+    EXPECT_TRUE(near_relative(given[0][5], torch::tensor(logits[i], torch::kFloat64), 1e-6)) << i;
+  }
+  datasets::expect_texts(*tokenizer, std::string(HYFREEDP_TEST_DATA) + "/text/tokenizer_json/smollm");
+  const auto& marks = tokenizer->marks();
+  EXPECT_EQ(marks.before, (std::vector<std::int64_t>{1}));  // add_bos_token
+  EXPECT_EQ(marks.end, 0);
+}
+
+TEST_F(GgufFolder, WhatIsNotKnownIsRefusedByItsName) {
+  const auto good = read_file(kFolder + "llama.gguf").value();
+  const auto renamed = [&](const std::string& from, const std::string& to) {
+    auto bytes = good;
+    for (auto at = bytes.find(from); at != std::string::npos; at = bytes.find(from, at + 1))
+      bytes.replace(at, from.size(), to);
+    return converted(bytes);
+  };
+  EXPECT_THAT(converted(with(good, "general.architecture", 12, 'L')),
+              HasSubstr(R"(its architecture is "Llama")"));
+  EXPECT_THAT(renamed("llama.rope.freq_base", "llama.rope.freq_bias"),
+              HasSubstr("the value 'llama.rope.freq_bias' is not known"));
+  EXPECT_THAT(renamed("blk.1.attn_v.weight", "blk.1.attn_w.weight"),
+              HasSubstr("the tensor 'blk.1.attn_w.weight' is not known"));
+  EXPECT_THAT(renamed("blk.1.attn_v.weight", "blk.x.attn_v.weight"), HasSubstr("'blk.x.attn_v.weight'"));
+  EXPECT_THAT(renamed("smollm", "falcon"), HasSubstr("'falcon' is not known"));
+  EXPECT_THAT(renamed("gpt2", "bert"), HasSubstr("a tokenizer 'bert' is not known"));
+  EXPECT_THAT(converted(with(good, "llama.attention.head_count", 4, std::uint32_t{0})),
+              HasSubstr("cannot be 0"));
+  EXPECT_THAT(converted(with(good, "llama.attention.head_count", 4, std::uint32_t{2})),
+              HasSubstr("'llama.rope.dimension_count' is 8, and the heads are 16 wide"));
+  EXPECT_THAT(converted(with(good, "llama.attention.head_count_kv", 4, std::uint32_t{4})),
+              HasSubstr("'blk.0.attn_k.weight' has 16 rows"));
+  EXPECT_FALSE(fs::exists(folder_ + "/config.json"));
+}
+
+}  // namespace
+}  // namespace hyfreedp::models
