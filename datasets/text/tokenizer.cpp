@@ -74,7 +74,7 @@ Result<std::string> tokenizer_checksum(const std::string& folder) {
   const bool reads_json = kind_of(folder) == Kind::json;
   for (const std::string name : kTokenizerFiles) {
     if (!is_there(folder, name) || (name == kJson && !reads_json)) continue;
-    const auto text = read_file(folder + "/" + name);
+    const auto text = read_file(fmt::format("{}/{}", folder, name));
     if (!text) return text.error();
     lines += fmt::format("{} {}\n", name, sha256_hex(*text));
   }

@@ -106,12 +106,14 @@ Result<void> serialize_safetensors(const std::map<std::string, UnwrittenTensor>&
   json::object header{{"__metadata__", metadata}};
   // Wide elements first keeps every tensor aligned to its element size.
   std::vector<std::pair<std::string, const UnwrittenTensor*>> ordered;
+  ordered.reserve(tensors.size());
   for (const auto& [name, tensor] : tensors) ordered.emplace_back(name, &tensor);
   std::stable_sort(ordered.begin(), ordered.end(), [](const auto& left, const auto& right) {
     return element_size(left.second->type) > element_size(right.second->type);
   });
   std::size_t end = 0;
   std::vector<std::size_t> sizes;
+  sizes.reserve(ordered.size());
   for (const auto& [name, tensor] : ordered) {
     auto bytes = static_cast<std::size_t>(element_size(tensor->type));
     for (const auto length : tensor->shape) bytes *= static_cast<std::size_t>(length);

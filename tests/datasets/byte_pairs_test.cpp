@@ -35,11 +35,12 @@ BytePairs tokenizer() {
       .value();
 }
 
-Words gpt2_words(const std::string& text) {
+Words words_of(const std::string& text, const std::vector<Cut>& cuts) {
   Words words;
-  for_words(text, std::array{Cut::gpt2}, [&](std::string_view word) { words.emplace_back(word); });
+  for_words(text, cuts, [&](std::string_view word) { words.emplace_back(word); });
   return words;
 }
+Words gpt2_words(const std::string& text) { return words_of(text, {Cut::gpt2}); }
 
 std::string from_hex(const std::string& hex) {
   std::string bytes;
@@ -63,6 +64,24 @@ TEST(BytePairs, TheTextIsCutAsGpt2sPatternDoes) {
   EXPECT_EQ(gpt2_words(" 'll 'S"), (Words{" '", "ll", " '", "S"}));
   EXPECT_EQ(gpt2_words("caf\xc3\xa9\xc2\xa0\xff!"), (Words{"caf\xc3\xa9", "\xc2\xa0", "\xff!"}));
   EXPECT_EQ(gpt2_words(""), Words{});
+}
+
+// As the package tokenizers 0.22.1 cuts them.
+TEST(BytePairs, TheTextIsCutAsLaterPatternsDo) {
+  const std::string text =
+      "IT'Sx it'\xc5\xbf"
+      "a  12345?!\n\n \t\r\n  b\n";
+  EXPECT_EQ(words_of(text, {Cut::llama3}), (Words{"IT", "'S", "x", " it", "'\xc5\xbf", "a", " ", " ", "123",
+                                                  "45", "?!\n\n", " \t\r\n", " ", " b", "\n"}));
+  EXPECT_EQ(words_of("a 12 3", {Cut::qwen2}), (Words{"a", " ", "1", "2", " ", "3"}));
+  EXPECT_EQ(words_of("a  1x12", {Cut::digit, Cut::gpt2}), (Words{"a", "  ", "1", "x", "1", "2"}));
+  EXPECT_EQ(words_of("a12  3", {Cut::digits}), (Words{"a", "12", "  ", "3"}));
+  EXPECT_EQ(words_of("a\xe2\x96\x81\xe2\x96\x81"
+                     "b",
+                     {Cut::metaspace}),
+            (Words{"a", "\xe2\x96\x81",
+                   "\xe2\x96\x81"
+                   "b"}));
 }
 
 class Files : public Scratch {};

@@ -186,7 +186,7 @@ Result<json::object> config_of(const GgufFile& file, const std::string& where) {
 
 // How llama.cpp's `pre` cuts texts; null: not known.
 json::value cut_of(const std::string& pre) {
-  const json::value bytes{
+  json::value bytes{
       {"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", true}};
   if (pre == "gpt-2") return bytes;
   if (pre != "smollm") return nullptr;
@@ -354,7 +354,8 @@ Result<void> write_folder_of_gguf(const std::string& path, const std::string& fo
   if (!tensors) return tensors.error();
   for (const auto& [name, content] : *texts) {
     const auto text = name == "tokenizer.json" ? json::serialize(content) + "\n" : pretty_json(content);
-    if (auto written = write_file_atomically(folder + "/" + name, text); !written) return written;
+    if (auto written = write_file_atomically(fmt::format("{}/{}", folder, name), text); !written)
+      return written;
   }
   auto weights = AtomicFile::create(folder + "/model.safetensors");
   if (!weights) return weights.error();

@@ -9,7 +9,7 @@ from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_toke
 TEXTS = ["", " ", "hello world", " hello world", "Hello, World!", "unaffable  unaffable", "it's 3.50$ + 7=~x^2` they'll",
          "IT'S we'RE 'ſ o'clock", "naïve café", "na\u0308ive cafe\u0301", "中文字", "한국어", "İstanbul ΣΑΣ straße", "x" * 100,
          "hello\u200bworld", "hello\u00a0world\u2003again", "tabs\tand\n\nlines  \n end", " \r\n\r\n x\n", "\U0001f600 smile",
-         "(hello)[world]{!}\n\n", "¿qué? «oui» „ja“ – — …", "1,234,567.89", "year 2024 ٣٤ ² ½x", "a  1 b1 1  c",
+         "(hello)[world]{!}\n\n", "¿qué? «oui» „ja“ – — …", "1,234,567.89", "year 2024 ٣٤ ² ½x", "12 of 112", "a  1 b1 1  c",
          "one-two_three/four\\five", "\u2581under \u2581\u2581 bar", "the the the", "hello" * 30, "<|end|> hello </s><s>",
          "<0x0A> \x00\x7f", "the name of the place is The Mill", "food, area: riverside"]
 TRAINED_ON = [text for text in TEXTS if not set(text) & set("中한\U0001f600\x00<")]
@@ -45,6 +45,9 @@ made = {
         post_processor=processors.Sequence([processors.ByteLevel(), template("<s>")])),
     "qwen2": trained(["<s>", "</s>"], alphabet=alphabet, pre_tokenizer=pre_tokenizers.Sequence(
         [pre_tokenizers.Split(Regex(LLAMA3.replace("{1,3}", "")), "isolated"), bytes_alone])),
+    # Unknown bytes become a mark, once for a run of them.
+    "unknown": trained(["</s>", "<unk>"], model={"unk_token": "<unk>", "fuse_unk": True}, pre_tokenizer=pre_tokenizers.Sequence(
+        [pre_tokenizers.Digits(individual_digits=False), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])),
     "roberta": trained(["<s>", "</s>", "<pad>"], alphabet=alphabet, pre_tokenizer=pre_tokenizers.ByteLevel(add_prefix_space=True),
                        post_processor=processors.RobertaProcessing(("</s>", 1), ("<s>", 0))),
     "llama": trained(["<unk>", "<s>", "</s>"] + BYTES, model={"byte_fallback": True, "unk_token": "<unk>", "fuse_unk": True},
@@ -53,6 +56,10 @@ made = {
                        pre_tokenizer=pre_tokenizers.Metaspace("▁", "first", True),
                        post_processor=processors.BertProcessing(("</s>", 1), ("<s>", 0))),
 }
+# What the rules keep apart is seen where a pair would join it, and words that are symbols where pairs would not.
+made["smollm"]["model"]["vocab"]["12"] = len(made["smollm"]["model"]["vocab"])
+made["smollm"]["model"]["merges"].append(["1", "2"])
+del made["llama3"]["model"]["merges"][-60:]
 made["smollm"]["model"]["merges"] = [" ".join(pair) for pair in made["smollm"]["model"]["merges"]]  # the older form
 
 out = sys.argv[1]
