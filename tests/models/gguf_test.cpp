@@ -130,6 +130,9 @@ TEST(Gguf, LiesAreRefused) {
   EXPECT_THAT(refused(with(good, "Q8_0", 20, std::uint32_t{12})), HasSubstr("'Q8_0' has the type 12, which"));
   for (const std::uint64_t offset : {std::uint64_t{8}, std::uint64_t{1} << 40, UINT64_MAX - 31})
     EXPECT_THAT(refused(with(good, "Q8_0", 24, offset)), HasSubstr("lies outside the file")) << offset;
+  // 30 rows where all data begin.
+  EXPECT_THAT(refused(with(with(good, "Q4_0", 12, std::uint64_t{30}), "Q4_0", 24, std::uint64_t{0})),
+              HasSubstr("'Q4_0' lies outside the file or on others"));
   // The last tensor is followed by 16 bytes that fill the alignment.
   for (std::size_t size = 0; size < good.size() - 16; ++size)
     EXPECT_NE(refused(good.substr(0, size)), "") << size;

@@ -195,11 +195,11 @@ class Reader {
     }
     const auto begin = (at_ + alignment - 1) / alignment * alignment;
     const auto data = file_.bytes.substr(std::min<std::uint64_t>(begin, file_.bytes.size()));
-    std::uint64_t left = data.size();  // no byte is of two tensors
+    std::uint64_t left = data.size();  // for all tensors together
     for (auto& [name, tensor] : found.tensors) {
       const auto [offset, bytes] = places_[name];
       if (offset % alignment != 0 || offset > data.size() || bytes > data.size() - offset || bytes > left)
-        return bad(fmt::format("the tensor '{}' lies outside the file, on others or not aligned",
+        return bad(fmt::format("the tensor '{}' lies outside the file or on others, or is not aligned",
                                as_one_line(name)));
       left -= bytes;
       tensor.bytes = {.bytes = data.substr(offset, bytes), .owner = file_.owner};

@@ -9,9 +9,9 @@
 //
 // Every field is checked before it is used: lengths and counts against the file, names against each
 // other, sizes (1 to 4 of them, none 0) against overflow, offsets against the alignment and the
-// data. The whole file is refused by an error that says what is wrong: another version or byte
-// order, an unknown type of value, a list of lists, more than 2^22 items in lists, and a tensor of
-// a type that is not read, by its name.
+// data, which all tensors together do not exceed. The whole file is refused by an error that says
+// what is wrong: another version or byte order, an unknown type of value, a list of lists, more
+// than 2^22 items in lists, and a tensor of a type that is not read, by its name.
 #pragma once
 
 #include <map>
