@@ -26,7 +26,8 @@ TEST_P(JsonTokensOf, TextsAndRowsAreThoseOfTokenizers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Rules, JsonTokensOf,
-                         ::testing::Values("smollm", "llama3", "qwen2", "unknown", "roberta", "llama", "mistral"));
+                         ::testing::Values("smollm", "llama3", "qwen2", "unknown", "roberta", "llama",
+                                           "mistral"));
 
 class JsonFiles : public Scratch {
  protected:
