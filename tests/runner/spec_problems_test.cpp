@@ -3,7 +3,7 @@
 #include <map>
 #include <sstream>
 
-#include "harness/runner/spec/spec_examples.h"
+#include "harness/runner/spec/mistakes/spec_examples.h"
 #include "spec_file.h"
 #include "tests/datasets/scratch.h"
 

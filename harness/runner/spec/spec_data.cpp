@@ -14,7 +14,7 @@
 #include "harness/models/facts/named_files.h"
 #include "harness/models/facts/weights_fit.h"
 #include "harness/runner/lineage/test_data.h"
-#include "harness/runner/spec/spec_examples.h"
+#include "harness/runner/spec/mistakes/spec_examples.h"
 #include "harness/runner/spec/spec_named.h"
 
 namespace hyfreedp::runner {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "harness/base/text.h"
-#include "harness/runner/spec/spec_examples.h"
+#include "harness/runner/spec/mistakes/spec_examples.h"
 #include "harness/runner/spec/spec_levels.h"
 
 namespace hyfreedp::runner {

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "harness/base/describe.h"
-#include "harness/runner/spec/spec_problems.h"
+#include "harness/runner/spec/mistakes/spec_problems.h"
 #include "harness/runner/spec/spec_yaml.h"
 
 namespace hyfreedp::runner {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "baselines/baseline.h"
+#include "harness/runner/spec/mistakes/spec_examples.h"
 #include "harness/runner/spec/spec.h"
-#include "harness/runner/spec/spec_examples.h"
 
 namespace hyfreedp::runner {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "baselines/baseline.h"
 #include "harness/base/text.h"
+#include "harness/runner/spec/mistakes/spec_examples.h"
 #include "harness/runner/spec/spec.h"
 #include "harness/runner/spec/spec_each.h"
-#include "harness/runner/spec/spec_examples.h"
 #include "harness/trial/training_options.h"
 #include "optimizers/facts.h"
 

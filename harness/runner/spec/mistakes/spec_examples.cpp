@@ -1,4 +1,4 @@
-#include "harness/runner/spec/spec_examples.h"
+#include "harness/runner/spec/mistakes/spec_examples.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "harness/runner/spec/spec_problems.h"
+#include "harness/runner/spec/mistakes/spec_problems.h"
 
 #include <algorithm>
 #include <cstdlib>
