@@ -82,7 +82,8 @@ struct Sizes {
   std::int64_t length = 0;
   std::int64_t vocabulary = 0;
   std::int64_t padding = 0;  // sequences with one class each: the id at the end of shorter ones
-  std::optional<std::int64_t> separator = {};  // pairs of sequences: the id after which the second begins
+  // Pairs of sequences: the id after which the second begins.
+  std::optional<std::int64_t> separator = {};
   LabelKind labels = LabelKind::classes;
   // Feature vectors of one training example, those of random copies of it; of other splits' there
   // is one.

@@ -1,4 +1,5 @@
-// What is doubtful of a figure that a spec lists before anything is trained: a name that no run has.
+// What is doubtful of a figure that a spec lists before anything is trained: a name that no run
+// has.
 #pragma once
 
 #include <string>

@@ -276,7 +276,8 @@ std::string pool_note(const json::object& model) {
   constexpr const char* kUsual = "first";
   const auto before = member(member(member(kept_by_a_run(*folder), "config"), "model"), "options");
   const auto theirs = string_or(before, "pool", kUsual);
-  if (theirs == here || here.starts_with("block-")) return {};  // joined blocks have heads of other shapes
+  // Joined blocks have heads of other shapes.
+  if (theirs == here || here.starts_with("block-")) return {};
   return fmt::format(
       "The model takes the head of the weights '{}', which was trained on what `pool: {}` gives, and has "
       "`pool: {}`.",

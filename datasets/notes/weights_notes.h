@@ -35,9 +35,9 @@ Result<std::vector<std::string>> own_class_names(const std::string& dataset, con
 std::string centred_note(const std::string& weights);
 // Where the dataset's `tokenizer` is another than that of the weights' own folder; else "".
 std::string tokenizer_note(const json::object& options, const std::string& weights);
-// An error where weights that a run kept were trained on an own table whose features had other names
-// or another order than those of the dataset under these options: a network knows features by their
-// place.
+// An error where weights that a run kept were trained on an own table whose features had other
+// names or another order than those of the dataset under these options: a network knows features by
+// their place.
 Result<void> check_columns_of_weights(const Facts& facts, const json::object& options,
                                       const std::string& weights);
 // Where a model has the head of its weights (`head: file`) and gives it another `pool` than the one

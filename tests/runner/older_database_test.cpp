@@ -1,5 +1,5 @@
-// What a folder's release records tell where its database is an older copy, or another copy's of the
-// folder, and journals and keys are lost: nothing that was released is forgotten.
+// What a folder's release records tell where its database is an older copy, or another copy's of
+// the folder, and journals and keys are lost: nothing that was released is forgotten.
 #include <filesystem>
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -18,8 +18,8 @@ namespace hyfreedp::models {
 // seen (harness/runner/execute/weights_metadata.h); and its draft while the run is not over
 // (harness/training/kept_weights.h).
 inline constexpr const char* kTrialMetadata = "trial.json";
-// The metadata of weights that a run kept: without the file that it names nobody knows which private
-// examples they have seen.
+// The metadata of weights that a run kept: without the file that it names nobody knows which
+// private examples they have seen.
 inline constexpr const char* kKeptMark = "hyfreedp";
 inline constexpr const char* kKeptNote =
     "kept by a run; trial.json beside it says what the weights have seen";

@@ -23,7 +23,8 @@ struct ModelInput {
   std::int64_t length = 0;              // of a sequence; 0: no sequences
   std::int64_t vocabulary = 0;
   std::int64_t padding = 0;  // sequences with one class each: the id at the end of shorter ones
-  std::optional<std::int64_t> separator = {};  // pairs of sequences: the id after which the second begins
+  // Pairs of sequences: the id after which the second begins.
+  std::optional<std::int64_t> separator = {};
 
   bool is_image() const { return image[0] > 0; }
   bool is_sequence() const { return length > 0; }

@@ -151,7 +151,8 @@ Result<results::TrialRecord> unexplained(const OutFolder& out, const results::Tr
       trial::EventTally(trial::events_of(*charged)).contains(trial::EventTally(run.events));
   std::erase_if(run.charged, [&](const trial::ChargedAttempt& attempt) {
     if (!has_nonce(attempt)) return is_covered;
-    // The last attempt of a journal without an end may have gone on, and the journal be an older copy.
+    // The last attempt of a journal without an end may have gone on, and the journal be an older
+    // copy.
     return journal && journal->nonces.contains(attempt.name) &&
            (journal->finish || attempt.name != journal->nonce);
   });
@@ -336,8 +337,8 @@ Result<std::string> restore(results::Store& store, const OutFolder& out, const s
         if (missing.empty()) missing = *why;
         continue;
       }
-      // An earlier release's rows are retired by the next one; its runs stay in the odometer. A later
-      // version of the spec has the same row, which counts once.
+      // An earlier release's rows are retired by the next one; its runs stay in the odometer. A
+      // later version of the spec has the same row, which counts once.
       if (is_in_any(*records, i + 1, study.study.id)) continue;
       const auto is_there = has_row(store, *retired, study.study.id);
       if (!is_there) return is_there.error();

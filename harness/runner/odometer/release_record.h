@@ -55,10 +55,10 @@ Result<bool> has_lost_its_draws(const OutFolder& out, const std::string& spec, c
 // Restores what the database lost, or never had where it is an older copy: for each spec with a
 // record, the rows of its newest release and, as retired ones, those of earlier releases. Where the
 // spec's present form in the database is in no record, all of these are retired ones. What runs
-// cost comes back also where a row cannot, for want of its journal, and so do attempts of a run that
-// is over which are in the record and not in the database. Returns an error if this fails for
-// `spec`; failures for other specs are ignored, and with `fresh` rows that cannot come back, which a
-// new release does without. Nothing of the folder is written, so that `store` may be a copy
+// cost comes back also where a row cannot, for want of its journal, and so do attempts of a run
+// that is over which are in the record and not in the database. Returns an error if this fails for
+// `spec`; failures for other specs are ignored, and with `fresh` rows that cannot come back, which
+// a new release does without. Nothing of the folder is written, so that `store` may be a copy
 // (results::Store::Mode::scratch).
 Result<void> restore_from_records(results::Store& store, const OutFolder& out, const std::string& spec,
                                   bool fresh = false);

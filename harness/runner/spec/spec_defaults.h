@@ -22,7 +22,8 @@ bool says_twice(const Entry& document);
 // the preset). A mistake where they are there already with another value.
 Entry folded(const Entry& layer, Problems& problems);
 
-// What `over` says under `defaults` and every panel of `below` says itself, not all of them the same.
+// What `over` says under `defaults` and every panel of `below` says itself, not all of them the
+// same.
 struct UnreadDefault {
   Entry value;
   std::vector<std::string> own;  // where each panel says it
