@@ -22,8 +22,8 @@ struct Encoder {
 SplitData tokenised(const Encoder& encoder, std::span<const E2eRecord> records, std::int64_t length) {
   const auto rows = static_cast<std::int64_t>(records.size());
   const auto end_of_text = encoder.end_of_text;
-  SplitData data{.features = at::full({rows, length}, end_of_text, at::kLong),
-                 .labels = at::full({rows, length}, kNotScored, at::kLong)};
+  SplitData data{.features = at::empty({rows, length}, at::kLong),
+                 .labels = at::empty({rows, length}, at::kLong)};
   auto* ids = data.features.mutable_data_ptr<std::int64_t>();
   auto* labels = data.labels.mutable_data_ptr<std::int64_t>();
   const auto width = static_cast<std::size_t>(length);
@@ -37,10 +37,7 @@ SplitData tokenised(const Encoder& encoder, std::span<const E2eRecord> records, 
     const auto prompt = tokens.size();
     add(" " + record.ref);
     tokens.push_back(end_of_text);
-    for (std::size_t i = 0; i < std::min(tokens.size(), width); ++i) {
-      ids[i] = tokens[i];
-      if (i >= prompt) labels[i] = tokens[i];
-    }
+    fill_continued(tokens, prompt, end_of_text, {ids, width}, {labels, width});
     ids += length;
     labels += length;
   }

@@ -1,5 +1,6 @@
 #include "datasets/text_tokenizer.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "harness/base/option_lines.h"
@@ -64,6 +65,15 @@ Result<std::unique_ptr<Tokenizer>> chosen_tokenizer(const json::object& options)
   if (*checksum != string_or(options, "tokenizer_sha256", ""))
     return error(*folder + ": its tokenizer is not the one with which the spec was read.");
   return load_tokenizer(*folder);
+}
+
+void fill_continued(std::span<const std::int64_t> tokens, std::size_t scored_from, std::int64_t padding,
+                    std::span<std::int64_t> ids, std::span<std::int64_t> labels) {
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const bool is_token = i < tokens.size();
+    ids[i] = is_token ? tokens[i] : padding;
+    labels[i] = is_token && i >= scored_from ? tokens[i] : kNotScored;
+  }
 }
 
 }  // namespace hyfreedp::datasets

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,5 +24,10 @@ Result<std::unique_ptr<Tokenizer>> fill_in_tokenizer(json::object& options);
 Result<json::object> with_continued_tokenizer(json::object options, Notes& notes);
 // The tokenizer of completed options, which must be the one that the spec was read with.
 Result<std::unique_ptr<Tokenizer>> chosen_tokenizer(const json::object& options);
+
+// A row of a text that a network continues: ids [T] := tokens, cut, then `padding`; labels [T] :=
+// the same from place `scored_from` on, kNotScored before it and in the padding.
+void fill_continued(std::span<const std::int64_t> tokens, std::size_t scored_from, std::int64_t padding,
+                    std::span<std::int64_t> ids, std::span<std::int64_t> labels);
 
 }  // namespace hyfreedp::datasets

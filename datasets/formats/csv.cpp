@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "datasets/formats/lines.h"
 #include "harness/base/files.h"
 #include "harness/base/text.h"
 #include "harness/base/text_encoding.h"
@@ -20,11 +21,8 @@ Result<CsvReader> CsvReader::open(const std::string& path, char separator) {
   const auto begin = begin_of_text(*text, path);
   if (!begin) return begin.error();
   if (const auto bad = first_byte_not_utf8(*text)) {
-    return error(fmt::format(
-        "{}:{}: the byte 0x{:02X} is no text in UTF-8. Convert the file; where it is in Latin-1: "
-        "`iconv -f ISO-8859-1 -t UTF-8 FILE > NEW_FILE`.",
-        path, 1 + std::count(text->begin(), text->begin() + static_cast<std::ptrdiff_t>(*bad), '\n'),
-        static_cast<unsigned char>((*text)[*bad])));
+    const auto before = text->begin() + static_cast<std::ptrdiff_t>(*bad);
+    return no_utf8(fmt::format("{}:{}", path, 1 + std::count(text->begin(), before, '\n')), *before);
   }
   CsvReader reader(path, std::move(*text), separator);
   reader.at_ = *begin;

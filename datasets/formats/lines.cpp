@@ -12,6 +12,13 @@ constexpr std::size_t kPiece = std::size_t{1} << 18;
 
 }  // namespace
 
+Error no_utf8(const std::string& where, char byte) {
+  return error(
+      fmt::format("{}: the byte 0x{:02X} is no text in UTF-8. Convert the file; where it is in Latin-1: "
+                  "`iconv -f ISO-8859-1 -t UTF-8 FILE > NEW_FILE`.",
+                  where, static_cast<unsigned char>(byte)));
+}
+
 Result<LineReader> LineReader::open(const std::string& path, std::size_t max_line) {
   auto file = PackedFile::open(path);
   if (!file) return file.error();

@@ -12,6 +12,9 @@
 
 namespace hyfreedp::datasets {
 
+// Of a text file in which `byte` at `where` begins no character of UTF-8.
+Error no_utf8(const std::string& where, char byte);
+
 class LineReader {
  public:
   static Result<LineReader> open(const std::string& path, std::size_t max_line);

@@ -8,6 +8,7 @@
 
 #include "datasets/formats/csv.h"
 #include "datasets/formats/json_lines.h"
+#include "datasets/formats/lines.h"
 #include "harness/base/error_list.h"
 #include "harness/base/text.h"
 #include "harness/base/utf8.h"
@@ -91,6 +92,11 @@ Result<void> check_names(const std::vector<std::string>& header) {
   return {};
 }
 
+Result<void> check_not_blank(std::string_view text) {
+  if (text.find_first_not_of(" \t\r\n\v\f") != std::string_view::npos) return {};
+  return error("the text is empty. Take the record out.");
+}
+
 Result<void> add_label(const std::string& field, const std::vector<std::string>& labels, NumberTable& table) {
   const auto found = std::find(labels.begin(), labels.end(), field);
   if (found == labels.end()) {
@@ -112,7 +118,8 @@ Result<void> add_numbers(const CsvRecord& record, const std::vector<std::string>
   return {};
 }
 
-// Calls add(record) for each record and adds its label; what is wrong with any is in the error.
+// Calls add(record) for each record and adds its label, or 0 where `label_at` is no column; what is
+// wrong with any is in the error.
 template <class Add>
 Result<void> add_records(CsvReader& reader, const std::string& path, std::size_t label_at,
                          const std::vector<std::string>& labels, NumberTable& table, const Add& add) {
@@ -126,7 +133,9 @@ Result<void> add_records(CsvReader& reader, const std::string& path, std::size_t
     if (!*next) break;
     const auto& record = **next;
     const auto where = fmt::format("{}:{}", path, record.line);
-    auto added = add_label(record.fields[label_at], labels, table);
+    const bool has_label = label_at < record.fields.size();
+    if (!has_label) table.labels.push_back(0);
+    auto added = has_label ? add_label(record.fields[label_at], labels, table) : Result<void>();
     if (added) added = add(record);
     if (!added) problems.add(in_context(where, added.error()));
     if (table.features.size() > kMostValues)
@@ -164,18 +173,19 @@ Result<NumberTable> read_text_csv(const std::string& path, char separator, const
   auto reader = CsvReader::open(path, separator);
   if (!reader) return reader.error();
   const auto& header = reader->header();
-  const bool pairs = !columns.second.empty();
-  const auto at = place_of(header, separator, label);
+  const bool pairs = !columns.second.empty(), classes = !label.empty();
+  const auto at = classes ? place_of(header, separator, label) : Result<std::size_t>(header.size());
   const auto text = at ? place_of(header, separator, columns.text, "text", "texts") : at;
-  const auto second =
-      text && pairs ? place_of(header, separator, columns.second, "second", "second texts") : text;
+  const auto second = text && pairs ? place_of(header, separator, columns.second, columns.second_option,
+                                               fmt::format("{} texts", columns.second_option).c_str())
+                                    : text;
   if (!second) return in_context(path + ":1", second.error());
   NumberTable table;
   const auto added =
       add_records(*reader, path, *at, labels, table, [&](const CsvRecord& record) -> Result<void> {
         table.texts.push_back(record.fields[*text]);
         if (pairs) table.seconds.push_back(record.fields[*second]);
-        return {};
+        return classes ? Result<void>() : check_not_blank(table.texts.back());
       });
   if (!added) return added.error();
   return table;
@@ -183,8 +193,10 @@ Result<NumberTable> read_text_csv(const std::string& path, char separator, const
 
 Result<NumberTable> read_text_json_lines(const std::string& path, const TextColumns& columns,
                                          const std::string& label, const std::vector<std::string>& labels) {
-  std::vector<std::string> members = {label, columns.text};
+  std::vector<std::string> members = {columns.text};
   if (!columns.second.empty()) members.push_back(columns.second);
+  const auto texts = members.size();
+  if (!label.empty()) members.push_back(label);
   NumberTable table;
   ErrorList problems;
   const auto text_of = [&](std::span<const json::value> fields, std::size_t at) -> Result<std::string> {
@@ -192,13 +204,17 @@ Result<NumberTable> read_text_json_lines(const std::string& path, const TextColu
     return error(fmt::format("'{}' is {}, and not a text.", members[at], json::serialize(fields[at])));
   };
   const auto add = [&](std::span<const json::value> fields) -> Result<void> {
-    for (std::size_t at = 1; at < fields.size(); ++at) {
+    for (std::size_t at = 0; at < texts; ++at) {
       auto text = text_of(fields, at);
       if (!text) return text.error();
-      (at == 1 ? table.texts : table.seconds).push_back(std::move(*text));
+      (at == 0 ? table.texts : table.seconds).push_back(std::move(*text));
     }
-    const auto* written = fields[0].if_string();
-    return add_label(written != nullptr ? std::string(*written) : shown(fields[0]), labels, table);
+    if (label.empty()) {
+      table.labels.push_back(0);
+      return check_not_blank(table.texts.back());
+    }
+    const auto* written = fields.back().if_string();
+    return add_label(written != nullptr ? std::string(*written) : shown(fields.back()), labels, table);
   };
   const auto visit = [&](const std::string& where, std::span<const json::value> fields) -> Result<void> {
     if (auto added = add(fields); !added) problems.add(in_context(where, added.error()));
@@ -206,6 +222,29 @@ Result<NumberTable> read_text_json_lines(const std::string& path, const TextColu
   };
   if (auto read = visit_json_lines(path, members, visit); !read) return read.error();
   if (!problems.empty()) return problems.error();
+  return table;
+}
+
+Result<NumberTable> read_text_lines(const std::string& path, bool blank_too) {
+  constexpr auto kMostLine = std::size_t{1} << 28;
+  auto lines = LineReader::open(path, kMostLine);
+  if (!lines) return lines.error();
+  NumberTable table;
+  ErrorList problems;
+  bool any = false;
+  while (true) {
+    const auto line = lines->next();
+    if (!line) return line.error();
+    if (!*line) break;
+    if (const auto bad = first_byte_not_utf8(**line)) return no_utf8(lines->where(), (**line)[*bad]);
+    const auto text = check_not_blank(**line);
+    any = any || text;
+    if (!text && !blank_too) problems.add(in_context(lines->where(), text.error()));
+    table.texts.emplace_back(**line);
+  }
+  if (!any) return error(path + ": has no text.");
+  if (!problems.empty()) return problems.error();
+  table.labels.resize(table.texts.size());
   return table;
 }
 

@@ -27,14 +27,19 @@ Result<NumberTable> read_number_csv(const std::string& path, char separator, con
 
 // The same of a table whose rows are texts; other columns are not read. Of JSON lines
 // (json_lines.h) the columns are members of each object: texts are strings, and a label is a
-// string, a number or a truth value.
+// string, a number or a truth value. Where `label` is empty no column is the class, each row's is
+// 0, and a `text` that is blank is an error.
 struct TextColumns {
   std::string text;
-  std::string second;  // empty: rows are no pairs
+  std::string second;                    // empty: rows are no pairs
+  const char* second_option = "second";  // the option that names it
 };
 Result<NumberTable> read_text_csv(const std::string& path, char separator, const TextColumns& columns,
                                   const std::string& label, const std::vector<std::string>& labels);
 Result<NumberTable> read_text_json_lines(const std::string& path, const TextColumns& columns,
                                          const std::string& label, const std::vector<std::string>& labels);
+// The lines of a file (lines.h) as such rows without a class. Errors: text that is not UTF-8, no
+// line that has a text, and unless `blank_too` each line that has none.
+Result<NumberTable> read_text_lines(const std::string& path, bool blank_too);
 
 }  // namespace hyfreedp::datasets
