@@ -116,10 +116,7 @@ struct OwnTable {
 std::vector<std::string> labels_of(const json::object& options);
 // Errors: no such file, another ending, and those of the readers.
 Result<OwnTable> read_own_table(const std::string& path, const json::object& options);
-// private_train, private_validation and test, of the sizes that the options ask for. Where there is
-// no test file, a row is in the test part if a hash of its place is in the lowest tenth; it is for
-// validation in the next tenth (in the lowest, where there is a test file). A smaller number of
-// rows is a part of a larger one. Errors: more rows asked for than there are, and an empty part.
+// The rows of each split, as split_places (own/parts.h) divides them.
 Result<std::array<SplitRows, 3>> split_rows(const OwnTable& table, const json::object& options);
 
 }  // namespace hyfreedp::datasets

@@ -1,16 +1,15 @@
 #include <algorithm>
 #include <boost/algorithm/string.hpp>
 #include <charconv>
-#include <filesystem>
 #include <fmt/format.h>
-#include <limits>
-#include <numeric>
 #include <optional>
 
 #include "datasets/formats/libsvm.h"
 #include "datasets/formats/npy.h"
 #include "datasets/formats/safetensors_table.h"
 #include "datasets/own/content_marks.h"
+#include "datasets/own/own_texts.h"
+#include "datasets/own/parts.h"
 #include "datasets/table_columns.h"
 #include "datasets/table_file.h"
 #include "datasets/text_tokenizer.h"
@@ -18,21 +17,15 @@
 #include "harness/base/text.h"
 #include "harness/base/utf8.h"
 #include "harness/models/facts/weights_source.h"
-#include "harness/random/stream.h"
 
 namespace hyfreedp::datasets {
 namespace {
 
-namespace fs = std::filesystem;
-
-// What one file may be, and train.EXT and test.EXT of a folder.
 constexpr std::array kEndings = {".csv",   ".tsv",      ".libsvm",     ".libsvm.gz",
                                  ".jsonl", ".jsonl.gz", ".safetensors"};
-constexpr std::array kFolderEndings = {".csv",   ".tsv",      ".libsvm",      ".libsvm.gz",
-                                       ".jsonl", ".jsonl.gz", ".safetensors", ".npy"};
+constexpr std::array kMoreEndings = {".npy"};
 constexpr std::int64_t kMostClasses = 1'000'000;
 constexpr std::int64_t kDefaultLength = 64;
-constexpr std::uint64_t kTenth = std::numeric_limits<std::uint64_t>::max() / 10;
 
 // "0..99": the first and the last of them. Anything else is a label itself.
 std::optional<std::pair<std::int64_t, std::int64_t>> integers_of(const std::string& text) {
@@ -105,31 +98,18 @@ TextColumns text_columns(const json::object& options) {
   return {.text = string_or(options, "text", ""), .second = string_or(options, "second", "")};
 }
 
-Result<NumberTable> read_jsonl_file(const std::string& path, const json::object& options) {
-  if (options.contains("separator"))
-    return error(path + ": 'separator' is of CSV and TSV files, and JSON lines have none.");
-  if (text_columns(options).text.empty())
-    return error(path + ": JSON lines are read as texts; give 'text', the member that has them.");
-  return read_text_json_lines(path, text_columns(options), string_or(options, "label", "label"),
-                              labels_of(options));
-}
-
 Result<NumberTable> read_one(const std::string& path, const json::object& options) {
   if (path.ends_with(".libsvm") || path.ends_with(".libsvm.gz")) return read_libsvm_file(path, options);
   if (path.ends_with(".npy")) return read_npy_files(path, options);
   if (path.ends_with(".safetensors")) return read_safetensors_file(path, options);
-  if (path.ends_with(".jsonl") || path.ends_with(".jsonl.gz")) return read_jsonl_file(path, options);
-  const auto separator = string_or(options, "separator", path.ends_with(".tsv") ? "\t" : ",");
-  if (separator.size() != 1 ||
-      std::string_view("\"\r\n.+-0123456789").find(separator.front()) != std::string_view::npos) {
-    return error(
-        fmt::format("'separator' is one character between fields, such as \";\" or \"\\t\", not '{}'.",
-                    as_one_line(separator)));
-  }
   const auto label = string_or(options, "label", "label");
-  if (const auto columns = text_columns(options); !columns.text.empty())
-    return read_text_csv(path, separator.front(), columns, label, labels_of(options));
-  return read_number_csv(path, separator.front(), label, labels_of(options));
+  if (const auto columns = text_columns(options); !columns.text.empty() && !label.empty())
+    return read_texts(path, options, columns, label, labels_of(options));
+  if (is_json_lines(path))
+    return error(path + ": JSON lines are read as texts; give 'text', the member that has them.");
+  const auto separator = separator_of(path, options);
+  if (!separator) return separator.error();
+  return read_number_csv(path, *separator, label, labels_of(options));
 }
 
 bool has_texts(const json::object& options) { return !string_or(options, "text", "").empty(); }
@@ -170,41 +150,8 @@ Result<json::object> with_tokenizer(json::object options) {
   return options;
 }
 
-// folder/STEM.EXT; nothing where there is none.
-Result<std::optional<std::string>> file_called(const std::string& folder, const std::string& stem) {
-  std::vector<std::string> found;
-  std::error_code ignored;
-  for (const char* ending : kFolderEndings) {
-    const auto file = fmt::format("{}/{}{}", folder, stem, ending);
-    if (fs::is_regular_file(file, ignored)) found.push_back(file);
-  }
-  if (found.size() > 1) return error(join(found, " and ") + ": only one of them may be there.");
-  return found.empty() ? std::optional<std::string>() : std::optional(found.front());
-}
-
 std::int64_t columns_of(const NumberTable& table) {
   return static_cast<std::int64_t>(table.features.size() / std::max<std::size_t>(table.labels.size(), 1));
-}
-
-// A number for each row, of its place alone.
-std::vector<std::uint64_t> hashes_of(const NumberTable& table, const char* part) {
-  std::vector<std::uint64_t> hashes(table.labels.size());
-  random::fill_bits(random::key_from_seed(fmt::format("dataset table-file, version 1, {}", part)),
-                    {.purpose = random::Purpose::split}, 0, hashes);
-  return hashes;
-}
-
-// The rows whose hash is in [from, to], in the order of their hashes.
-std::vector<std::int64_t> rows_between(const std::vector<std::uint64_t>& hashes, std::uint64_t from,
-                                       std::uint64_t to) {
-  std::vector<std::int64_t> rows;
-  for (std::size_t row = 0; row < hashes.size(); ++row) {
-    if (from <= hashes[row] && hashes[row] <= to) rows.push_back(static_cast<std::int64_t>(row));
-  }
-  std::stable_sort(rows.begin(), rows.end(), [&](std::int64_t a, std::int64_t b) {
-    return hashes[static_cast<std::size_t>(a)] < hashes[static_cast<std::size_t>(b)];
-  });
-  return rows;
 }
 
 std::optional<std::int64_t> second_after(const json::object& options) {
@@ -290,69 +237,35 @@ Result<std::string> columns_sha256(const json::object& options) {
 }
 
 Result<OwnTable> read_own_table(const std::string& path, const json::object& options) {
+  const auto files = part_files(path, {.endings = kEndings,
+                                       .more = kMoreEndings,
+                                       .about_more = "; files of NumPy are named by their folder, which has "
+                                                     "train.npy and train.labels.npy"});
+  if (!files) return files.error();
   OwnTable table;
-  auto train = std::optional(path), test = std::optional<std::string>();
-  std::error_code ignored;
-  if (fs::is_directory(path, ignored)) {
-    for (auto [stem, file] : {std::pair{"train", &train}, std::pair{"test", &test}}) {
-      auto found = file_called(path, stem);
-      if (!found) return found.error();
-      *file = std::move(*found);
-    }
-    if (!train) {
-      return error(
-          fmt::format("{}: there is no train.EXT in that folder; EXT is csv, tsv, libsvm, libsvm.gz, jsonl, "
-                      "jsonl.gz, safetensors or npy.",
-                      path));
-    }
-  } else if (std::ranges::none_of(kEndings, [&](const char* ending) { return path.ends_with(ending); })) {
-    return error(path +
-                 ": its name must end with .csv, .tsv, .libsvm, .libsvm.gz, .jsonl, .jsonl.gz or "
-                 ".safetensors; files of NumPy are named by "
-                 "their folder, which has train.npy and train.labels.npy.");
+  auto read = read_one(files->train, options);
+  if (!read) return read.error();
+  table.train = std::move(*read);
+  if (!files->test) return table;
+  read = read_one(*files->test, options);
+  if (!read) return read.error();
+  table.test = std::move(*read);
+  if (columns_of(table.test) != columns_of(table.train)) {
+    return error(fmt::format("{} has {} features, but {} has {}.", *files->test, columns_of(table.test),
+                             files->train, columns_of(table.train)));
   }
-  for (auto [file, rows] : {std::pair{&train, &table.train}, std::pair{&test, &table.test}}) {
-    if (!*file) continue;
-    auto read = read_one(**file, options);
-    if (!read) return read.error();
-    *rows = std::move(*read);
-  }
-  if (test && columns_of(table.test) != columns_of(table.train)) {
-    return error(fmt::format("{} has {} features, but {} has {}.", *test, columns_of(table.test), *train,
-                             columns_of(table.train)));
-  }
-  if (test) {
-    if (auto same = check_columns(*train, table.train.columns, *test, table.test.columns); !same) {
-      return same.error();
-    }
-  }
+  if (auto same = check_columns(files->train, table.train.columns, *files->test, table.test.columns); !same)
+    return same.error();
   return table;
 }
 
 Result<std::array<SplitRows, 3>> split_rows(const OwnTable& table, const json::object& options) {
-  const bool has_test = !table.test.labels.empty();
-  const auto places = hashes_of(table.train, "train");
-  const auto validation_from = has_test ? 0 : kTenth + 1;
-  const auto train_from = validation_from + kTenth + 1;
-  constexpr auto kLast = std::numeric_limits<std::uint64_t>::max();
-  std::array<SplitRows, 3> splits = {
-      SplitRows{&table.train, rows_between(places, train_from, kLast)},
-      SplitRows{&table.train, rows_between(places, validation_from, train_from - 1)},
-      has_test ? SplitRows{&table.test, rows_between(hashes_of(table.test, "test"), 0, kLast)}
-               : SplitRows{&table.train, rows_between(places, 0, kTenth)}};
+  auto places = split_places(table.train.labels.size(), table.test.labels.size(), options, "rows");
+  if (!places) return places.error();
+  std::array<SplitRows, 3> splits;
   for (std::size_t i = 0; i < splits.size(); ++i) {
-    const char* name = std::array{"train", "validation", "test"}[i];
-    auto& rows = splits[i].rows;
-    // A shift set asks for its test rows alone (test_alone).
-    if (rows.empty() && int_or(options, name, 1) > 0) {
-      return error(
-          fmt::format("{} rows are too few: none is in the part for {}.", table.train.labels.size(), name));
-    }
-    const auto all = static_cast<std::int64_t>(rows.size());
-    const auto wanted = int_or(options, name, all);
-    if (wanted > all)
-      return error(fmt::format("'{}' asks for {} rows, but there are {}.", name, wanted, all));
-    rows.resize(static_cast<std::size_t>(wanted));
+    auto& [of_test_file, rows] = (*places)[i];
+    splits[i] = {.from = of_test_file ? &table.test : &table.train, .rows = std::move(rows)};
   }
   return splits;
 }
@@ -367,10 +280,9 @@ Result<json::object> TableFile::complete(json::object given_options, Notes& /*no
     return error("needs 'path', a .csv, .tsv, .libsvm or .jsonl file, or a folder with train.EXT.");
   const auto path = locate_own_files(given);
   if (!path) {
-    const auto has = [&options](const char* name) { return int_or(options, name, -1) >= 0; };
-    if (has("train") && has("validation") && has("test") && has("features")) return options;
-    return error(path.error().message +
-                 " Without it a spec must give train, validation, test and features itself.");
+    const auto planned =
+        check_sizes_given(path.error(), options, {"train", "validation", "test", "features"});
+    return planned ? Result<json::object>(options) : planned.error();
   }
   const auto table = read_own_table(*path, options);
   if (!table) return table.error();

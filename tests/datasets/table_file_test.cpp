@@ -416,6 +416,7 @@ TEST_F(OwnTexts, WhatDoesNotFitIsRefused) {
     return options ? std::string("accepted") : options.error().message;
   };
   EXPECT_NE(refusal(texts({{"text", "body"}})).find("no column is called 'body'"), std::string::npos);
+  EXPECT_NE(refusal(texts({{"label", ""}})).find("no column is called ''"), std::string::npos);
   EXPECT_NE(refusal(texts({{"second", "more"}})).find("no column is called 'more'"), std::string::npos);
   EXPECT_NE(refusal(texts({{"second", "text"}})).find("a pair is of two columns"), std::string::npos);
   EXPECT_NE(refusal(texts({{"features", 7}})).find("'features' is not read with 'text'"), std::string::npos);

@@ -1,0 +1,71 @@
+#include "datasets/own/own_texts.h"
+
+#include <fmt/format.h>
+
+#include "datasets/own/parts.h"
+#include "harness/base/utf8.h"
+
+namespace hyfreedp::datasets {
+namespace {
+
+constexpr std::array kEndings = {".txt", ".txt.gz", ".csv", ".tsv", ".jsonl", ".jsonl.gz"};
+
+Result<OwnTexts> read_one(const std::string& path, const json::object& options) {
+  const bool is_lines = path.ends_with(".txt") || path.ends_with(".txt.gz");
+  const auto prompt = string_or(options, "prompt", "");
+  if (is_lines && !prompt.empty())
+    return error(path + ": 'prompt' names a column, and the lines of a .txt file have none.");
+  if (is_lines && options.contains("separator"))
+    return error(path + ": 'separator' is of CSV and TSV files, and .txt files have none.");
+  const TextColumns columns{
+      .text = string_or(options, "text", ""), .second = prompt, .second_option = "prompt"};
+  auto table =
+      is_lines ? read_text_lines(path, in_blocks(options)) : read_texts(path, options, columns, "", {});
+  if (!table) return table.error();
+  if (!prompt.empty()) std::swap(table->texts, table->seconds);
+  return OwnTexts{.table = std::move(*table), .is_lines = is_lines};
+}
+
+}  // namespace
+
+bool is_json_lines(const std::string& path) {
+  return path.ends_with(".jsonl") || path.ends_with(".jsonl.gz");
+}
+
+Result<char> separator_of(const std::string& path, const json::object& options) {
+  const auto separator = string_or(options, "separator", path.ends_with(".tsv") ? "\t" : ",");
+  if (separator.size() != 1 ||
+      std::string_view("\"\r\n.+-0123456789").find(separator.front()) != std::string_view::npos) {
+    return error(
+        fmt::format("'separator' is one character between fields, such as \";\" or \"\\t\", not '{}'.",
+                    as_one_line(separator)));
+  }
+  return separator.front();
+}
+
+Result<NumberTable> read_texts(const std::string& path, const json::object& options,
+                               const TextColumns& columns, const std::string& label,
+                               const std::vector<std::string>& labels) {
+  if (!is_json_lines(path)) {
+    const auto separator = separator_of(path, options);
+    if (!separator) return separator.error();
+    return read_text_csv(path, *separator, columns, label, labels);
+  }
+  if (options.contains("separator"))
+    return error(path + ": 'separator' is of CSV and TSV files, and JSON lines have none.");
+  return read_text_json_lines(path, columns, label, labels);
+}
+
+bool in_blocks(const json::object& options) { return string_or(options, "records", "lines") == "blocks"; }
+
+Result<std::array<OwnTexts, 2>> read_own_texts(const std::string& path, const json::object& options) {
+  const auto files = part_files(path, {.endings = kEndings});
+  if (!files) return files.error();
+  auto train = read_one(files->train, options);
+  if (!train) return train.error();
+  auto test = files->test ? read_one(*files->test, options) : Result<OwnTexts>(OwnTexts());
+  if (!test) return test.error();
+  return std::array{std::move(*train), std::move(*test)};
+}
+
+}  // namespace hyfreedp::datasets

@@ -1,0 +1,33 @@
+// A user's own files of texts: tables by the names of their columns, JSON lines, and lines.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "datasets/formats/number_table.h"
+#include "harness/base/json.h"
+
+namespace hyfreedp::datasets {
+
+// The option `separator` of a CSV or TSV file, otherwise a comma or a tab.
+Result<char> separator_of(const std::string& path, const json::object& options);
+bool is_json_lines(const std::string& path);
+// Texts of a CSV, TSV or JSON lines file (number_table.h), of CSV by the option `separator`.
+Result<NumberTable> read_texts(const std::string& path, const json::object& options,
+                               const TextColumns& columns, const std::string& label,
+                               const std::vector<std::string>& labels);
+
+// What a file of `text-file` has: texts, or where there are prompts the pairs of a prompt and a
+// text.
+struct OwnTexts {
+  NumberTable table;
+  bool is_lines = false;  // of .txt
+};
+// Of the train and the test file; of the latter nothing where there is none. Errors: no such file,
+// another ending, and those of the readers.
+Result<std::array<OwnTexts, 2>> read_own_texts(const std::string& path, const json::object& options);
+// Whether the option `records` says so: blank lines are read then.
+bool in_blocks(const json::object& options);
+
+}  // namespace hyfreedp::datasets
