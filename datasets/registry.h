@@ -21,6 +21,7 @@
 #include "datasets/synthetic_regression.h"
 #include "datasets/synthetic_tokens.h"
 #include "datasets/table_file.h"
+#include "datasets/text_file.h"
 
 namespace hyfreedp::datasets {
 
@@ -42,6 +43,7 @@ using Registered = List<
     Stl10,
     ImageFolderDataset,
     TableFile,
+    TextFile,
     Emnist,
     Cifar10Point1,
     Cifar10C,

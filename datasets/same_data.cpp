@@ -7,6 +7,7 @@
 
 #include "datasets/own/content_marks.h"
 #include "datasets/own/own_files.h"
+#include "datasets/own/own_texts.h"
 #include "harness/base/text.h"
 #include "harness/random/partition.h"
 
@@ -51,6 +52,10 @@ std::string division_of(const Facts& facts, const json::object& options, const s
       }
     }
   }
+  // Blocks of another number of tokens are other records of the same files.
+  if (in_blocks(options))
+    parts.push_back(fmt::format("blocks of {} {}", int_or(options, "length", 0),
+                                string_or(options, "tokenizer_sha256", "")));
   return join(parts, "; ");
 }
 

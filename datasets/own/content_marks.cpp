@@ -211,7 +211,7 @@ constexpr const char* kImages = "images";
 // What follows from the files alone is left out.
 std::string reading_of(const json::object& options) {
   json::object told;
-  for (const char* name : {"text", "second", "label", "separator", "labels"}) {
+  for (const char* name : {"text", "second", "prompt", "label", "separator", "labels"}) {
     const auto* value = options.if_contains(name);
     if (value != nullptr && !value->is_null()) told[name] = *value;
   }

@@ -12,10 +12,10 @@ using ::testing::HasSubstr;
 class OwnFiles : public Program {
  protected:
   // Runs `dataset` in two output folders, of which the second finds the caches of the first.
-  void expect_runs(const std::string& dataset) {
+  void expect_runs(const std::string& dataset, const std::string& model = "linear") {
     draw_no_pictures();
-    const auto spec = write("own.yaml", "name: own\ndataset: " + dataset +
-                                            "\nmodel: linear\nepsilon: [8]\nseeds: [0]\nnoise_seed: s\n"
+    const auto spec = write("own.yaml", "name: own\ndataset: " + dataset + "\nmodel: " + model +
+                                            "\nepsilon: [8]\nseeds: [0]\nnoise_seed: s\n"
                                             "train: {batch_size: 50, steps: 3, optimizer: adamw}\n"
                                             "rows: [prodigy]\n");
     const auto planned = run({"run", spec, "--dry-run"});
@@ -62,6 +62,16 @@ TEST_F(OwnFiles, ArraysOfNumPyRun) {
   write("features/train.npy", file_of_numpy("<f4", "(300, 2)", values));
   write("features/train.labels.npy", file_of_numpy("|u1", "(300,)", classes));
   expect_runs("{name: table-file, path: features, labels: 0..2}");
+}
+
+TEST_F(OwnFiles, TextsTrainALanguageModel) {
+  fs::copy(fs::path(HYFREEDP_TEST_DATA) / "text" / "tokenizer_json" / "smollm", folder_ / "tokenizer");
+  for (const char* file : {"tokenizer/config.json", "tokenizer/model.safetensors"}) write(file, "{}");
+  std::string text;
+  for (int i = 0; i < 300; ++i) text += fmt::format("hello {}, the name of the place is {}\n", i % 7, i % 5);
+  write("own.txt", text);
+  expect_runs("{name: text-file, path: own.txt, tokenizer: tokenizer, records: blocks, length: 16}",
+              "{name: gpt2, width: 16, depth: 1, heads: 2, trainable: lora, lora_rank: 2}");
 }
 
 TEST_F(OwnFiles, AFolderOfImagesRuns) {
