@@ -1,10 +1,10 @@
-#include "datasets/hog.h"
+#include "datasets/image/hog.h"
 
 #include <array>
 #include <cmath>
 #include <numbers>
 
-#include "datasets/normalise.h"
+#include "datasets/image/normalise.h"
 
 namespace hyfreedp::datasets {
 namespace {
