@@ -6,7 +6,7 @@
 
 #include "datasets/cache.h"
 #include "datasets/dataset.h"
-#include "datasets/hog.h"
+#include "datasets/image/hog.h"
 #include "datasets/image_options.h"
 #include "datasets/image_tables.h"
 

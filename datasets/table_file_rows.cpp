@@ -46,6 +46,15 @@ std::optional<std::pair<std::int64_t, std::int64_t>> integers_of(const std::stri
 }
 
 Result<void> check_labels(const std::vector<std::string>& labels) {
+  for (const auto& label : labels) {
+    if (label.starts_with('"') != label.ends_with('"')) {
+      return error(
+          fmt::format("'labels' is cut at every comma, quotes or not, which makes a class {} of it. A class "
+                      "with a comma in "
+                      "its name needs another name in the file.",
+                      as_one_line(label)));
+    }
+  }
   auto sorted = labels;
   std::sort(sorted.begin(), sorted.end());
   const bool twice = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
@@ -225,6 +234,30 @@ Result<void> check_same_columns(const json::object& trained, const json::object&
   return check_columns(paths[0], columns[0], paths[1], columns[1]);
 }
 
+Result<std::string> same_reading_note(const json::object& trained, const json::object& tested) {
+  if (string_or(trained, "tokenizer_sha256", "") != string_or(tested, "tokenizer_sha256", ""))
+    return error(
+        "its texts are cut by another 'tokenizer' than those that are trained on: an id would stand for "
+        "other words.");
+  if (string_or(trained, "second", "").empty() != string_or(tested, "second", "").empty())
+    return error("one of it and of what is trained on has pairs of texts ('second'), and the other has not.");
+  const auto here = labels_of(tested), there = labels_of(trained);
+  if (here == there) return "";
+  auto sorted = here, others = there;
+  std::ranges::sort(sorted);
+  std::ranges::sort(others);
+  if (sorted == others) {
+    return error(
+        fmt::format("'labels' has the classes in another order than what is trained on ({}): each would be "
+                    "taken for another.",
+                    join(there, ", ")));
+  }
+  return fmt::format(
+      "The classes of the test set are {}, and those that are trained on are {}. The first is taken for the "
+      "first, and so on: look whether they mean the same, in the same order.",
+      join(here, ", "), join(there, ", "));
+}
+
 Result<std::string> columns_sha256(const json::object& options) {
   const auto path = locate_own_files(string_or(options, "path", ""));
   if (!path || has_texts(options)) return "";
@@ -270,7 +303,29 @@ Result<std::array<SplitRows, 3>> split_rows(const OwnTable& table, const json::o
   return splits;
 }
 
-Result<json::object> TableFile::complete(json::object given_options, Notes& /*notes*/) {
+namespace {
+
+// The classes of which no row is tested.
+void note_untested(const std::string& path, const SplitRows& test, const std::vector<std::string>& labels,
+                   Notes& notes) {
+  std::vector<bool> tested(labels.size());
+  for (const auto row : test.rows)
+    tested[static_cast<std::size_t>(test.from->labels[static_cast<std::size_t>(row)])] = true;
+  std::vector<std::string> missing;
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    if (!tested[i]) missing.push_back(labels[i]);
+  if (missing.empty()) return;
+  constexpr std::size_t kShown = 10;
+  const bool is_one = missing.size() == 1, is_cut = missing.size() > kShown;
+  if (is_cut) missing.resize(kShown);
+  notes.push_back(fmt::format("{}: no row of test is of the class{} {}{}: the accuracy says nothing of {}",
+                              path, is_one ? "" : "es", join(missing, ", "), is_cut ? ", ..." : "",
+                              is_one ? "it" : "them"));
+}
+
+}  // namespace
+
+Result<json::object> TableFile::complete(json::object given_options, Notes& notes) {
   auto tokenised = with_tokenizer(std::move(given_options));
   if (!tokenised) return tokenised;
   auto& options = *tokenised;
@@ -291,6 +346,7 @@ Result<json::object> TableFile::complete(json::object given_options, Notes& /*no
     return error(fmt::format("{}: has {} features, not {}.", *path, features, before));
   const auto splits = split_rows(*table, options);
   if (!splits) return in_context(*path, splits.error());
+  note_untested(*path, (*splits)[2], labels_of(options), notes);
   options["features"] = features;
   options["train"] = (*splits)[0].rows.size();
   options["validation"] = (*splits)[1].rows.size();

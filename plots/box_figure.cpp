@@ -30,10 +30,11 @@ void add_box(SheetPanel& panel, double at, std::vector<double> values, const std
   std::sort(values.begin(), values.end());
   const double low = results::quantile(values, 0.25), high = results::quantile(values, 0.75);
   const double middle = results::quantile(values, 0.5), reach = kWhisker * (high - low);
+  // A quartile between two values may lie beyond the last one within reach.
   const double least =
-      *std::find_if(values.begin(), values.end(), [&](double v) { return v >= low - reach; });
-  const double most =
-      *std::find_if(values.rbegin(), values.rend(), [&](double v) { return v <= high + reach; });
+      std::min(low, *std::find_if(values.begin(), values.end(), [&](double v) { return v >= low - reach; }));
+  const double most = std::max(
+      high, *std::find_if(values.rbegin(), values.rend(), [&](double v) { return v <= high + reach; }));
   panel.patches.push_back({at - kHalf, at + kHalf, low, high, tint(colour, kFill)});
   panel.lines.push_back(stroke(
       {{at - kHalf, low}, {at + kHalf, low}, {at + kHalf, high}, {at - kHalf, high}, {at - kHalf, low}},
@@ -68,6 +69,12 @@ class Builder {
         "1.5 interquartile ranges, every candidate as a point (its place across says nothing).{}",
         metric_sentence(metric_), list->refusal());
     for (const auto& cell : cells_of(source_, list->runs)) sheet.panels.push_back(panel_of(cell));
+    for (const auto& [name, is_there] :
+         {std::pair{"marked", has_marked_}, std::pair{"starred", has_starred_}}) {
+      const auto settings = string_or(request_.options, name, "");
+      if (!settings.empty() && !is_there)
+        sheet.caption += fmt::format(" No candidate is '{}': none is {}.", settings, name);
+    }
     sheet.legend = legend();
     return Outcome{.figure = place(sheet)};
   }

@@ -131,6 +131,13 @@ class Builder {
       return Outcome{
           .why = list->nothing(fmt::format("stores {} at two steps or more", join(quantities_, ", ")))};
     }
+    std::string absent;
+    for (std::size_t i = 0; i < quantities_.size(); ++i) {
+      bool is_drawn = false;
+      for (std::size_t at = i; at < sheet.panels.size(); at += quantities_.size())
+        is_drawn = is_drawn || !sheet.panels[at].lines.empty();
+      if (!is_drawn) absent += fmt::format(" No run stores '{}' at two steps or more.", quantities_[i]);
+    }
     sheet.columns = quantities_.size() > 1 ? quantities_.size() : 0;
     if (sheet.columns > 2) sheet.panel_width = 230;
     bool several = false;
@@ -143,7 +150,7 @@ class Builder {
                                 band_ == CurveBand::range       ? "; band: smallest to largest"
                                 : band_ == CurveBand::quartiles ? "; band: the middle half"
                                                                 : "") +
-                    list->refusal();
+                    list->refusal() + absent;
     for (auto& entry : styles_.legend(shown_, several)) sheet.legend.push_back(std::move(entry));
     return Outcome{.figure = place(sheet)};
   }

@@ -254,6 +254,22 @@ std::string tokenizer_note(const json::object& options, const std::string& weigh
       weights, name, weights);
 }
 
+std::string interpolation_note(const Facts& facts, const json::object& options, const std::string& weights) {
+  const auto option = std::ranges::find(facts.options, "interpolation", &OptionSpec::name);
+  const auto folder = weights.empty() ? Result<std::string>(error("none")) : models::locate_weights(weights);
+  if (option == facts.options.end() || !folder) return {};
+  const auto config = models::weights_config(*folder);
+  if (!config) return {};
+  const auto inside = member(*config, "pretrained_cfg");
+  const auto theirs = string_or(inside.empty() ? *config : inside, "interpolation", "");
+  const auto here = string_or(options, "interpolation", std::string(option->default_value.as_string()));
+  if (theirs.empty() || theirs == here) return {};
+  return fmt::format(
+      "The weights '{}' were trained on images resized with interpolation: {} (config.json); the dataset has "
+      "{}.",
+      weights, theirs, here);
+}
+
 Result<void> check_columns_of_weights(const Facts& facts, const json::object& options,
                                       const std::string& weights) {
   const auto folder = weights.empty() ? Result<std::string>(error("none")) : models::locate_weights(weights);

@@ -26,6 +26,10 @@ std::string seen_test_note(const Facts& facts, const std::string& weights);
 std::string scale_note(const Facts& facts, const json::object& options, const std::string& network,
                        const std::string& weights);
 
+// Where timm's config.json says that the weights' images were resized by another interpolation than
+// the dataset's under these options: a sentence with both; else "".
+std::string interpolation_note(const Facts& facts, const json::object& options, const std::string& weights);
+
 // The names of an own dataset's classes, in the order of their numbers: a folder of images has them
 // if it is here, a table if its labels are texts. Of other datasets none.
 Result<std::vector<std::string>> own_class_names(const std::string& dataset, const json::object& options);

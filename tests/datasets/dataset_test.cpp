@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "datasets/formats/idx.h"
-#include "datasets/hog.h"
+#include "datasets/image/hog.h"
 #include "datasets/subset.h"
 #include "harness/base/files.h"
 #include "harness/random/partition.h"

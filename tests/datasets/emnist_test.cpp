@@ -7,7 +7,7 @@
 
 #include "datasets/dataset.h"
 #include "datasets/fetch/fetch.h"
-#include "datasets/hog.h"
+#include "datasets/image/hog.h"
 #include "harness/base/files.h"
 #include "idx_bytes.h"
 #include "scratch.h"

@@ -1,4 +1,4 @@
-#include "datasets/hog.h"
+#include "datasets/image/hog.h"
 
 #include <array>
 #include <cmath>

@@ -4,7 +4,7 @@
 #include <ATen/ATen.h>
 
 #include "datasets/dataset.h"
-#include "datasets/hog.h"
+#include "datasets/image/hog.h"
 #include "harness/base/files.h"
 #include "idx_bytes.h"
 #include "scratch.h"

@@ -9,6 +9,7 @@
 #include "datasets/dataset.h"
 #include "datasets/own/content_marks.h"
 #include "datasets/own/own_files.h"
+#include "datasets/table_columns.h"
 #include "datasets/text/word_pieces.h"
 #include "harness/base/files.h"
 #include "scratch.h"
@@ -410,6 +411,25 @@ TEST_F(OwnTexts, APairHasBoth) {
   EXPECT_EQ(sizes(TableFile::facts(), completed("mail.csv", texts()).value()).separator, std::nullopt);
 }
 
+TEST_F(OwnTexts, ATestSetMeansTheSameByClassesAndIds) {
+  const auto said = [&](json::object tested) {
+    const auto note = same_reading_note(completed("mail.csv", texts()).value(),
+                                        completed("mail.csv", std::move(tested)).value());
+    return note ? *note : "refused: " + note.error().message;
+  };
+  EXPECT_EQ(said(texts()), "");
+  EXPECT_NE(said(texts({{"labels", "yes, no"}})).find("refused: 'labels' has the classes in another order"),
+            std::string::npos);
+  EXPECT_NE(said(texts({{"second", "other"}})).find("refused: one of it"), std::string::npos);
+  copy_tokenizer("cased", "cased");
+  EXPECT_NE(said(texts({{"tokenizer", path("cased")}})).find("refused: its texts are cut by another"),
+            std::string::npos);
+  EXPECT_NE(same_reading_note({{"labels", "0, 1"}}, {{"labels", "no, yes"}})
+                .value()
+                .find("The classes of the test set are no, yes"),
+            std::string::npos);
+}
+
 TEST_F(OwnTexts, WhatDoesNotFitIsRefused) {
   const auto refusal = [&](json::object given) {
     const auto options = completed("mail.csv", std::move(given));
@@ -426,6 +446,8 @@ TEST_F(OwnTexts, WhatDoesNotFitIsRefused) {
   EXPECT_NE(refusal({{"length", 12}}).find("'length' is read only with 'text'"), std::string::npos);
   EXPECT_NE(refusal(texts({{"tokenizer", "no-such"}})).find("no-such"), std::string::npos);
   EXPECT_NE(refusal(texts({{"tokenizer_sha256", std::string(64, '0')}})).find("SHA-256"), std::string::npos);
+  EXPECT_NE(refusal(texts({{"labels", "no, \"yes, perhaps\""}})).find("is cut at every comma"),
+            std::string::npos);
   // A tokenizer that changed after the spec was read.
   const auto options = completed("mail.csv", texts()).value();
   std::ofstream(path("tokenizer") + "/vocab.txt", std::ios::app) << "more\n";

@@ -249,9 +249,12 @@ json::object model_config(const BertShape& shape) {
   json::object labels;
   for (std::int64_t i = 0; i < shape.classes; ++i) labels[std::to_string(i)] = fmt::format("LABEL_{}", i);
   const bool is_roberta = shape.family == Family::roberta;
+  // A head that reads a mean of tokens is no class of transformers.
+  const bool is_theirs = is_roberta || shape.pools_first;
+  const std::string architecture =
+      is_roberta ? "RobertaForSequenceClassification" : "BertForSequenceClassification";
   json::object config{{"model_type", name_of(shape.family)},
-                      {"architectures", json::array{is_roberta ? "RobertaForSequenceClassification"
-                                                               : "BertForSequenceClassification"}},
+                      {"architectures", is_theirs ? json::array{architecture} : json::array{}},
                       {"vocab_size", shape.vocabulary},
                       {"max_position_embeddings", shape.positions},
                       {"type_vocab_size", shape.segments},

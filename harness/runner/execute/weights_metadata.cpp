@@ -1,5 +1,6 @@
 #include "harness/runner/execute/weights_metadata.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "datasets/facts.h"
@@ -33,6 +34,14 @@ bool has_sizes_in_folder(const std::string& model) {
   return false;
 }
 
+// Whether what the head reads is an option beside the folder's config.json, as of BERT.
+bool is_pool_not_in_folder(const std::string& model) {
+  const auto facts = models::find_model(model);
+  if (!facts) return false;
+  const auto pool = std::ranges::find((**facts).options, "pool", &OptionSpec::name);
+  return pool != (**facts).options.end() && !pool->default_value.is_null();
+}
+
 json::object model_entry(const json::object& config, const json::object& kept) {
   const auto& model = object_at(config, "model");
   const auto name = string_or(model, "name", "");
@@ -50,6 +59,7 @@ json::object model_entry(const json::object& config, const json::object& kept) {
     entry["weights"] = network ? kFolder : string_or(options, "weights", "");
     if (adapter) entry["adapter"] = kFolder;
     if (options.contains("head")) entry["head"] = network ? "file" : string_or(options, "head", "");
+    if (is_pool_not_in_folder(name) && options.contains("pool")) entry["pool"] = options.at("pool");
     entry["trainable"] = string_or(options, "trainable", "full");
     if (const auto* pattern = options.if_contains("trainable_pattern");
         pattern != nullptr && !pattern->is_null()) {

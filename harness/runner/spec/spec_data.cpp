@@ -55,6 +55,13 @@ json::object making_of(const json::object& options) {
   return making;
 }
 
+// Not every dataset has images to resize.
+bool is_resized_otherwise(const json::object& options, const json::object& others) {
+  const auto* const here = options.if_contains("interpolation");
+  const auto* const there = others.if_contains("interpolation");
+  return here != nullptr && there != nullptr && *here != *there;
+}
+
 std::optional<trial::OodTest> read_one_ood_test(const Entry& entry, const spec::Named& dataset,
                                                 const datasets::Sizes& sizes, Problems& problems) {
   static const std::vector<std::string> kTestKeys = {"id", "dataset"};
@@ -80,10 +87,11 @@ std::optional<trial::OodTest> read_one_ood_test(const Entry& entry, const spec::
       datasets::check_ood_test(shifted.id, datasets::sizes(facts, shifted.dataset.options), sizes);
   if (!fits) {
     problems.add(given->wrong_inside(fits.error().message, ""));
-  } else if (making_of(shifted.dataset.options) != making_of(dataset.options)) {
+  } else if (making_of(shifted.dataset.options) != making_of(dataset.options) ||
+             is_resized_otherwise(shifted.dataset.options, dataset.options)) {
     problems.add(given->wrong(
         fmt::format("must have its features from the same network and weights as '{}', which is trained on, "
-                    "with the same 'normalise', 'layer' and 'feature_norm'",
+                    "with the same 'normalise', 'interpolation', 'layer' and 'feature_norm'",
                     dataset.name),
         ""));
   }
@@ -97,6 +105,9 @@ std::optional<trial::OodTest> read_one_ood_test(const Entry& entry, const spec::
   if (fits && facts.name == "table-file" && dataset.name == facts.name) {
     const auto same = datasets::check_same_columns(dataset.options, shifted.dataset.options);
     if (!same) problems.add(given->wrong_inside(same.error().message, ""));
+    const auto note = datasets::same_reading_note(dataset.options, shifted.dataset.options);
+    if (!note) problems.add(given->wrong_inside(note.error().message, ""));
+    if (note && !note->empty()) problems.warn(given->remark(*note));
   }
   if (problems.added() > before) return std::nullopt;
   return shifted;
@@ -136,6 +147,7 @@ void warn_of_weights(const Entry& entry, const spec::Named& dataset, const spec:
     if (of_features == datasets::uses_network(dataset.options)) {
       const auto network = of_features ? string_or(dataset.options, "network", "") : model.name;
       warn(datasets::scale_note(facts, dataset.options, network, weights));
+      warn(datasets::interpolation_note(facts, dataset.options, weights));
       warn(models::positions_note(network, weights));
     }
     warn(datasets::overlap_note(facts, weights));
