@@ -164,7 +164,8 @@ TEST_F(SpecFile, ShiftSetsThatDoNotFitAreRefused) {
     return spec ? std::string("taken") : spec.error().message;
   };
   EXPECT_EQ(of_images(""), "taken");
-  EXPECT_THAT(of_images(", normalise: imagenet"), HasSubstr("with the same 'normalise', 'interpolation', 'layer'"));
+  EXPECT_THAT(of_images(", normalise: imagenet"),
+              HasSubstr("with the same 'normalise', 'interpolation', 'layer'"));
   const auto trained = load(with_line(4, "  dataset: cifar10-1"));
   ASSERT_TRUE(trained.has_error());
   EXPECT_THAT(
