@@ -181,6 +181,40 @@ TEST_F(OlderDatabase, OfASelectionThatHadBegunIsLost) {
   EXPECT_THAT(refusal(spec_of(kSelection, "sel")), HasSubstr("It is not drawn again"));
 }
 
+// The database is of before it had begun.
+TEST_F(OlderDatabase, DoesNotKnowThatASelectionHadBegun) {
+  FakeExecutor none;
+  world.run(spec_of(kSelection, "sel"), none, [] { return true; });
+  ASSERT_TRUE(none.submitted.empty() && is_open("sel"));
+  keep_database();
+  stop_selection(spec_of(kSelection, "sel"));
+  if (!is_open("sel")) GTEST_SKIP() << "it drew a single run";
+  const auto before = epsilon();
+  lose_journals();
+  lose_keys_of_runs();
+  put_database_back();
+  EXPECT_GE(epsilon(), before);
+  EXPECT_THAT(refusal(spec_of(kSelection, "sel")), HasSubstr("It is not drawn again"));
+}
+
+// Restored as cancelled, without its runs, it keeps what it cost when it is opened again.
+TEST_F(OlderDatabase, ACancelledSelectionIsOpenedAgainAtItsCost) {
+  stop_selection(spec_of(kSelection, "sel"));
+  if (!is_open("sel")) GTEST_SKIP() << "it drew a single run";
+  StudyRequest request{.kind = StudyRequest::Kind::cancel,
+                       .studies = {world.store().studies("sel").value().at(0).id}};
+  ASSERT_TRUE(carry_out(world.store(), world.out(), request));
+  const auto before = epsilon();
+  lose_journals();
+  lose_keys_of_runs();
+  world.forget_database();
+  run(spec_of(fixed("1e-2"), "t"));
+  EXPECT_GT(epsilon(), before);
+  ASSERT_TRUE(reopen(world.store(), world.out(), *world.store().spec("sel").value(),
+                     world.store().studies("sel").value()));
+  EXPECT_GT(epsilon(), before);
+}
+
 // The same where another spec's run restored it as open.
 TEST_F(OlderDatabase, ARestoredSelectionStaysBegun) {
   do {

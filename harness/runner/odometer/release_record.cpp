@@ -230,12 +230,25 @@ Result<void> put_lost_row(results::Store& store, results::StudyRecord study) {
   return store.put_study(study);
 }
 
-// A journal of a private selection that had begun, and that is gone; empty where all are there.
-std::string lost_of_selection(const OutFolder& out, const RecordedStudy& recorded) {
+// A journal of a private selection that had begun, and that is gone, of a run that the database does
+// not know; empty where there is none.
+Result<std::string> lost_of_selection(const results::Store& store, const OutFolder& out,
+                                      const RecordedStudy& recorded) {
   if (!recorded.has_begun) return "";
-  for (const auto& id : recorded.journals)
-    if (is_missing_journal(out.journal(id))) return out.journal(id);
+  for (const auto& id : recorded.journals) {
+    if (!is_missing_journal(out.journal(id))) continue;
+    const auto known = store.trial(id);
+    if (!known) return known.error();
+    if (!*known) return out.journal(id);
+  }
   return "";
+}
+
+// The database may be of before it had begun.
+Result<bool> is_open_there(const results::Store& store, const std::string& study) {
+  const auto known = store.study(study);
+  if (!known) return known.error();
+  return *known && !results::is_answered(**known);
 }
 
 // The row and the runs that it lists. Returns why the row cannot come back, or nothing; what it
@@ -243,8 +256,12 @@ std::string lost_of_selection(const OutFolder& out, const RecordedStudy& recorde
 Result<std::string> put_back(results::Store& store, const OutFolder& out, const RecordedStudy& recorded) {
   const auto known = is_there(store, recorded.study);
   if (!known) return known.error();
-  if (*known) return std::string();
-  if (const auto lost = lost_of_selection(out, recorded); !lost.empty()) {
+  const auto lost = lost_of_selection(store, out, recorded);
+  if (!lost) return lost.error();
+  const auto is_open = is_open_there(store, recorded.study.id);
+  if (!is_open) return is_open.error();
+  if (*known && (lost->empty() || !*is_open)) return std::string();
+  if (!lost->empty()) {
     auto study = recorded.study;
     study.composition[kBookedAhead] = true;
     if (!recorded.dearest.empty()) {
@@ -257,7 +274,7 @@ Result<std::string> put_back(results::Store& store, const OutFolder& out, const 
         "not drawn again, which would be a second release of the same data. Put the journal back from a "
         "copy, "
         "or make that new release with --fresh.",
-        lost, recorded.study.panel, recorded.study.row);
+        *lost, recorded.study.panel, recorded.study.row);
   }
   // Runs of a cancelled study may have no end: what they executed is in its record.
   if (results::is_answered(recorded.study) && !results::is_cancelled(recorded.study)) {
@@ -274,6 +291,9 @@ Result<std::string> put_back(results::Store& store, const OutFolder& out, const 
     }
   }
   auto study = recorded.study;
+  // Opened again, it would not show that it had begun: its runs are not in the database.
+  if (study.composition.contains("unlisted") && results::is_cancelled(study))
+    study.composition[kBookedAhead] = true;
   // Its journals may be lost before it is continued.
   if (recorded.has_begun) {
     study.composition[kBookedAhead] = true;
