@@ -11,7 +11,7 @@
 #include "harness/runner/execute/reopen.h"
 #include "harness/runner/execute/study_request.h"
 #include "harness/runner/odometer/odometer.h"
-#include "harness/runner/odometer/release_record.h"
+#include "harness/runner/odometer/restored_releases.h"
 #include "results/store/states.h"
 #include "results/table/table_model.h"
 #include "tests/runner/fake_world.h"

@@ -6,10 +6,9 @@
 
 #include "harness/runner/execute/reopen.h"
 #include "harness/runner/execute/study_request.h"
-#include "harness/runner/odometer/odometer.h"
-#include "harness/runner/odometer/release_record.h"
+#include "harness/runner/odometer/restored_releases.h"
 #include "results/store/states.h"
-#include "tests/runner/fake_world.h"
+#include "tests/runner/release_records.h"
 
 namespace hyfreedp::runner {
 namespace {
@@ -17,28 +16,11 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-constexpr auto kNever = [] { return false; };
-
-std::string spec_of(const std::string& row, const std::string& name, const std::string& head = "") {
-  return fmt::format("name: {}\n{}", name, head) + R"(
-panels:
-  - id: small
-    dataset: {name: synthetic, train: 2000, validation: 500, test: 500, classes: 3, features: 16}
-    model: linear
-    seeds: [0]
-    epsilon: [3]
-    delta: 1e-5
-    train: {sample_rate: 0.1, steps: 6, optimizer: adamw}
-    evaluate: {every: 0}
-    rows:
-      - )" +
-         row + "\n";
+std::string fixed(const std::string& rate, const std::string& name, const std::string& head = "") {
+  return spec_of(fmt::format("      - {{id: fixed, method: fixed-rate, options: {{lr: {}}}}}\n", rate), name,
+                 head);
 }
-std::string fixed(const std::string& rate) {
-  return fmt::format("{{id: fixed, method: fixed-rate, options: {{lr: {}}}}}", rate);
-}
-const std::string kSelection =
-    "{method: dp-hyper, options: {grid: [1e-3, 1e-2], mean_runs: 6, score_noise: 300}}";
+const std::string kSel = spec_of(kSelection, "sel");
 
 class OlderDatabase : public ::testing::Test {
  protected:
@@ -75,19 +57,34 @@ class OlderDatabase : public ::testing::Test {
     const auto entered = enter_spec(world.store(), world.out(), spec, false, false);
     return entered ? "" : entered.error().message;
   }
-  // As long as it takes to have a selection of several runs that was stopped after the first.
-  void stop_selection(const std::string& yaml) {
-    FakeExecutor executor;
-    world.run(yaml, executor, [&] { return executor.ended >= 1; });
+  results::StudyRecord selection() { return world.store().studies("sel").value().at(0); }
+  // Kept as it is before its first run, and stopped after that; anew until one draws several, so
+  // that it is open.
+  void stop_selection(Fate fate = Fate::finish) {
+    do {
+      world.forget_database();
+      fs::remove_all(world.out().journals());
+      fs::remove_all(world.out().keys());
+      FakeExecutor none;
+      world.run(kSel, none, [] { return true; });
+      keep_database();
+      stop_again(fate);
+    } while (results::is_answered(selection()));
   }
-  bool is_open(const std::string& spec) {
-    return !results::is_answered(world.store().studies(spec).value().at(0));
+  void stop_again(Fate fate) {
+    FakeExecutor executor;
+    executor.fate = [&](const auto&) { return fate; };
+    world.run(kSel, executor, [&] { return executor.ended >= 1; });
+  }
+  void lose_journals_and_keys() {
+    lose_journals();
+    lose_keys_of_runs();
   }
   // Of the folder, as `hyfreedp odometer` reads it.
   double epsilon() {
     world.close_database();
     const auto store = results::Store::open(world.out().database(), results::Store::Mode::scratch).value();
-    EXPECT_TRUE(restore_from_records(*store, world.out(), ""));
+    EXPECT_TRUE(restore_from_records(*store, world.out()));
     const auto odometer = odometer_of(*store, world.out()).value();
     world.reopen_database();
     EXPECT_EQ(odometer.data.size(), 1u);
@@ -96,34 +93,34 @@ class OlderDatabase : public ::testing::Test {
 };
 
 TEST_F(OlderDatabase, KnowsNothingOfVersionsBetween) {
-  run(spec_of(fixed("1e-2"), "q"));
+  run(fixed("1e-2", "q"));
   keep_database();
-  run(spec_of(fixed("2e-2"), "q"), true);
-  run(spec_of(fixed("1e-2"), "q"), true);
+  run(fixed("2e-2", "q"), true);
+  run(fixed("1e-2", "q"), true);
   const auto before = epsilon();
   put_database_back();
   lose_journals();
   EXPECT_GE(epsilon(), before);
-  run(spec_of(fixed("1e-2"), "q"));
+  run(fixed("1e-2", "q"));
   EXPECT_GE(epsilon(), before);
 }
 
 TEST_F(OlderDatabase, HasAVersionThatNoRecordHas) {
-  run(spec_of(fixed("1e-2"), "q", "noise_seed: abc\n"));
+  run(fixed("1e-2", "q", "noise_seed: abc\n"));
   keep_database();
-  run(spec_of(fixed("2e-2"), "q"), true);
+  run(fixed("2e-2", "q"), true);
   const auto before = epsilon();
   put_database_back();
   lose_journals();
   EXPECT_GE(epsilon(), before);
-  run(spec_of(fixed("1e-2"), "t"));
+  run(fixed("1e-2", "t"));
   EXPECT_GT(epsilon(), before);
 }
 
 TEST_F(OlderDatabase, HasTheRowAsCancelled) {
   FakeExecutor lingering;
   lingering.fate = [](const auto&) { return Fate::linger; };
-  world.run(spec_of(fixed("1e-2"), "k"), lingering, [&] { return lingering.ended >= 1; });
+  world.run(fixed("1e-2", "k"), lingering, [&] { return lingering.ended >= 1; });
   const auto study = world.store().studies("k").value().at(0).id;
   StudyRequest request{.kind = StudyRequest::Kind::cancel, .studies = {study}};
   ASSERT_TRUE(carry_out(world.store(), world.out(), request));
@@ -131,31 +128,31 @@ TEST_F(OlderDatabase, HasTheRowAsCancelled) {
   ASSERT_TRUE(reopen(world.store(), world.out(), *world.store().spec("k").value(),
                      world.store().studies("k").value()));
   lose_keys_of_runs();
-  run(spec_of(fixed("1e-2"), "k"));
+  run(fixed("1e-2", "k"));
   const auto before = epsilon();
   put_database_back();
   lose_journals();
   EXPECT_GE(epsilon(), before);
-  EXPECT_THAT(refusal(spec_of(fixed("1e-2"), "k")), HasSubstr("would be a second release"));
+  EXPECT_THAT(refusal(fixed("1e-2", "k")), HasSubstr("would be a second release"));
   EXPECT_GE(epsilon(), before);
 }
 
 // Two copies of a folder made the same run under two keys, and the database of one is put into the
 // other.
 TEST_F(OlderDatabase, IsThatOfACopyOfTheFolder) {
-  run(spec_of(fixed("1e-2"), "other"));
+  run(fixed("1e-2", "other"));
   const auto copy = world.out().root + ".copy";
   world.close_database();
   fs::copy(world.out().root, copy, fs::copy_options::recursive);
   world.reopen_database();
-  run(spec_of(fixed("2e-2"), "q"));
+  run(fixed("2e-2", "q"));
   const auto once = epsilon();
   keep_database();
   world.close_database();
   fs::rename(world.out().root, copy + ".mine");
   fs::rename(copy, world.out().root);
   world.reopen_database();
-  run(spec_of(fixed("2e-2"), "q"));
+  run(fixed("2e-2", "q"));
   put_database_back();
   EXPECT_GT(epsilon(), once + 0.1);
   fs::remove_all(copy + ".mine");
@@ -163,52 +160,53 @@ TEST_F(OlderDatabase, IsThatOfACopyOfTheFolder) {
 
 // What told that a selection had begun is lost before its record is written again.
 TEST_F(OlderDatabase, OfASelectionThatHadBegunIsLost) {
-  do {
-    world.forget_database();
-    fs::remove_all(world.out().journals());
-    fs::remove_all(world.out().keys());
-    stop_selection(spec_of(kSelection, "sel"));
-  } while (!is_open("sel"));
+  stop_selection();
   const auto before = epsilon();
-  lose_journals();
-  lose_keys_of_runs();
+  lose_journals_and_keys();
   FakeExecutor none;
   (void)world.try_run(
-      world.read(spec_of(kSelection, "sel")), none, [] { return true; }, false);
+      world.read(kSel), none, [] { return true; }, false);
   EXPECT_GE(epsilon(), before);
   world.forget_database();
   EXPECT_GE(epsilon(), before);
-  EXPECT_THAT(refusal(spec_of(kSelection, "sel")), HasSubstr("It is not drawn again"));
+  EXPECT_THAT(refusal(kSel), HasSubstr("It is not drawn again"));
 }
 
 // The database is of before it had begun.
 TEST_F(OlderDatabase, DoesNotKnowThatASelectionHadBegun) {
-  FakeExecutor none;
-  world.run(spec_of(kSelection, "sel"), none, [] { return true; });
-  ASSERT_TRUE(none.submitted.empty() && is_open("sel"));
-  keep_database();
-  stop_selection(spec_of(kSelection, "sel"));
-  if (!is_open("sel")) GTEST_SKIP() << "it drew a single run";
+  stop_selection();
   const auto before = epsilon();
-  lose_journals();
-  lose_keys_of_runs();
+  lose_journals_and_keys();
   put_database_back();
   EXPECT_GE(epsilon(), before);
-  EXPECT_THAT(refusal(spec_of(kSelection, "sel")), HasSubstr("It is not drawn again"));
+  EXPECT_THAT(refusal(kSel), HasSubstr("It is not drawn again"));
+}
+
+// Nor what its attempts have cost, which a command that cancels it must not forget.
+TEST_F(OlderDatabase, IsRestoredBeforeARowIsCancelled) {
+  stop_selection(Fate::kill);
+  lose_keys_of_runs();
+  stop_again(Fate::kill);
+  const auto before = epsilon();
+  lose_journals_and_keys();
+  put_database_back();
+  const StudyRequest request{.kind = StudyRequest::Kind::cancel, .studies = {selection().id}};
+  world.close_database();
+  const auto done = hand_in(world.out(), request, std::chrono::seconds(1));
+  world.reopen_database();
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_GE(epsilon(), before);
 }
 
 // Restored as cancelled, without its runs, it keeps what it cost when it is opened again.
 TEST_F(OlderDatabase, ACancelledSelectionIsOpenedAgainAtItsCost) {
-  stop_selection(spec_of(kSelection, "sel"));
-  if (!is_open("sel")) GTEST_SKIP() << "it drew a single run";
-  StudyRequest request{.kind = StudyRequest::Kind::cancel,
-                       .studies = {world.store().studies("sel").value().at(0).id}};
+  stop_selection();
+  const StudyRequest request{.kind = StudyRequest::Kind::cancel, .studies = {selection().id}};
   ASSERT_TRUE(carry_out(world.store(), world.out(), request));
   const auto before = epsilon();
-  lose_journals();
-  lose_keys_of_runs();
+  lose_journals_and_keys();
   world.forget_database();
-  run(spec_of(fixed("1e-2"), "t"));
+  run(fixed("1e-2", "t"));
   EXPECT_GT(epsilon(), before);
   ASSERT_TRUE(reopen(world.store(), world.out(), *world.store().spec("sel").value(),
                      world.store().studies("sel").value()));
@@ -217,27 +215,21 @@ TEST_F(OlderDatabase, ACancelledSelectionIsOpenedAgainAtItsCost) {
 
 // The same where another spec's run restored it as open.
 TEST_F(OlderDatabase, ARestoredSelectionStaysBegun) {
-  do {
-    world.forget_database();
-    fs::remove_all(world.out().journals());
-    fs::remove_all(world.out().keys());
-    stop_selection(spec_of(kSelection, "sel"));
-  } while (!is_open("sel"));
+  stop_selection();
   world.forget_database();
-  run(spec_of(fixed("1e-2"), "t"));
+  run(fixed("1e-2", "t"));
   const auto before = epsilon();
-  lose_journals();
-  lose_keys_of_runs();
+  lose_journals_and_keys();
   EXPECT_GE(epsilon(), before);
-  run(spec_of(kSelection, "sel"));
+  run(kSel);
   EXPECT_GE(epsilon(), before);
 }
 
 TEST_F(OlderDatabase, ARecordThatCannotBeReadIsNamed) {
-  run(spec_of(fixed("1e-2"), "q"));
+  run(fixed("1e-2", "q"));
   const auto path = world.out().release_record("q");
   fs::resize_file(path, fs::file_size(path) / 2);
-  run(spec_of(fixed("2e-2"), "t"));
+  run(fixed("2e-2", "t"));
   const auto odometer = odometer_of(world.store(), world.out()).value();
   ASSERT_EQ(odometer.unreadable.size(), 1u);
   EXPECT_THAT(odometer.unreadable.at(0), HasSubstr(path));

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/mechanism/run_key.h"
-#include "harness/runner/odometer/release_record.h"
+#include "harness/runner/odometer/restored_releases.h"
 #include "harness/trial/code_marks.h"
 #include "tests/runner/spending_world.h"
 

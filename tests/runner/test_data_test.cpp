@@ -7,7 +7,7 @@
 #include "harness/runner/execute/budget.h"
 #include "harness/runner/odometer/odometer.h"
 #include "harness/runner/odometer/release.h"
-#include "harness/runner/odometer/release_record.h"
+#include "harness/runner/odometer/restored_releases.h"
 #include "harness/runner/odometer/test_sets.h"
 #include "tests/datasets/scratch.h"
 #include "tests/runner/fake_world.h"

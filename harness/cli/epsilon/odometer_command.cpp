@@ -8,7 +8,7 @@
 #include "harness/cli/common/spec_request.h"
 #include "harness/cli/epsilon/print_epsilon.h"
 #include "harness/runner/odometer/odometer.h"
-#include "harness/runner/odometer/release_record.h"
+#include "harness/runner/odometer/restored_releases.h"
 #include "results/provenance/ledger.h"
 #include "results/store/records.h"
 #include "results/table/cell_text.h"
@@ -28,7 +28,8 @@ Example: hyfreedp odometer fashion-mnist --out out)";
 constexpr std::size_t kLineWidth = 110;
 
 constexpr const char* kUnreadable =
-    "Some journal or key file cannot be read and is not counted, so every ε is a lower bound; "
+    "Some journal, key file or release record cannot be read and is not counted, so every ε is a lower "
+    "bound; "
     "--confidential names them.";
 
 struct OdometerRequest {
@@ -297,7 +298,7 @@ Outcome odometer(const OdometerRequest& request, std::ostream& out, std::ostream
   // The database may be an older copy than the release records.
   const auto store = results::Store::open(folder.database(), results::Store::Mode::scratch);
   if (!store) return store.error();
-  if (auto restored = runner::restore_from_records(**store, folder, ""); !restored) return restored.error();
+  if (auto restored = runner::restore_from_records(**store, folder); !restored) return restored.error();
   const auto found = runner::odometer_of(**store, folder, {.confidential = request.confidential});
   if (!found) return found.error();
   const auto data = wanted(*found, request);

@@ -5,6 +5,7 @@
 #include "harness/runner/execute/cancelled_study.h"
 #include "harness/runner/execute/reopen.h"
 #include "harness/runner/odometer/release.h"
+#include "harness/runner/odometer/restored_releases.h"
 
 namespace hyfreedp::cli {
 namespace {
@@ -28,6 +29,8 @@ Outcome retry(const RetryRequest& choice, std::ostream& out, std::ostream& err) 
   if (!lock) return lock.error();
   const auto store = results::Store::open(folder.database(), results::Store::Mode::read_write);
   if (!store) return store.error();
+  // The database may be an older copy than the release records.
+  if (auto restored = runner::restore_from_records(**store, folder); !restored) return restored.error();
   const auto chosen = chosen_studies(**store, choice);
   if (!chosen) return chosen.error();
   const auto& name = chosen->spec.name;

@@ -36,7 +36,7 @@
 #include "harness/runner/executors/stop_signal.h"
 #include "harness/runner/odometer/changed_rows.h"
 #include "harness/runner/odometer/release.h"
-#include "harness/runner/odometer/release_record.h"
+#include "harness/runner/odometer/restored_releases.h"
 #include "harness/runner/odometer/test_sets.h"
 #include "harness/runner/progress/run_log.h"
 #include "harness/runner/progress/run_price.h"

@@ -13,6 +13,7 @@
 #include "harness/runner/execute/run_memory.h"
 #include "harness/runner/odometer/release.h"
 #include "harness/runner/odometer/release_record.h"
+#include "harness/runner/odometer/restored_releases.h"
 #include "results/store/states.h"
 
 namespace hyfreedp::runner {

@@ -13,6 +13,7 @@
 #include "harness/base/json.h"
 #include "harness/runner/execute/cancelled_study.h"
 #include "harness/runner/odometer/release_record.h"
+#include "harness/runner/odometer/restored_releases.h"
 #include "harness/runner/odometer/trial_book.h"
 #include "results/store/states.h"
 
@@ -65,6 +66,8 @@ Result<void> note_interrupted(results::Store& store, const OutFolder& out) {
 Result<void> carry_out_under_lock(const OutFolder& out, const StudyRequest& request) {
   const auto store = results::Store::open(out.database(), results::Store::Mode::read_write);
   if (!store) return store.error();
+  // The database may be an older copy than the release records.
+  if (auto restored = restore_from_records(**store, out); !restored) return restored.error();
   if (auto noted = note_interrupted(**store, out); !noted) return noted;
   for (const auto& left : take_requests(out)) {
     auto done = carry_out(**store, out, left.request);

@@ -469,6 +469,22 @@ std::optional<trial::Named> booked_dataset(const json::object& composition) {
                       options != nullptr && options->is_object() ? options->get_object() : json::object{}};
 }
 
+void set_unlisted(json::object& composition, const std::vector<Event>& executed,
+                  const std::vector<Event>& planned, const trial::Named& dataset) {
+  composition["unlisted"] = json::object{{"executed", accounting::events_to_json({.events = executed})},
+                                         {"planned", accounting::events_to_json({.events = planned})},
+                                         {"dataset", as_json(dataset)}};
+}
+
+Result<void> unlist_begun(results::StudyRecord& study, const std::vector<Event>& dearest) {
+  const auto dataset = booked_dataset(study.composition);
+  if (dearest.empty() || !dataset) return {};
+  const auto booked = Composition::from_json(study.composition, "study " + study.id);
+  if (!booked) return booked.error();
+  set_unlisted(study.composition, dearest, booked->selection.base, *dataset);
+  return {};
+}
+
 Result<Odometer> odometer_of(const results::Store& store, const OutFolder& out,
                              const OdometerOptions& options) {
   Odometer odometer;

@@ -118,6 +118,14 @@ inline constexpr const char* kBookedAhead = "booked_ahead";
 // The data that a composition is about, which is written with it where it lists no run, or not all.
 std::optional<trial::Named> booked_dataset(const json::object& composition);
 
+// Writes into the composition of a private selection what its runs cost, in the place of which it
+// is (baselines::Composition::Unlisted), and the data that they are about.
+void set_unlisted(json::object& composition, const std::vector<accounting::Event>& executed,
+                  const std::vector<accounting::Event>& planned, const trial::Named& dataset);
+// The same of one that was booked and is not continued; `dearest`: the most that any of its runs is
+// charged. Nothing where that is empty, or the booking names no data.
+Result<void> unlist_begun(results::StudyRecord& study, const std::vector<accounting::Event>& dearest);
+
 // The default delta: N^-1.1 for the size N of the training split.
 double default_delta(const Spending& spending);
 

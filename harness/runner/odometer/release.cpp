@@ -10,6 +10,8 @@
 #include "harness/runner/odometer/changed_rows.h"
 #include "harness/runner/odometer/odometer.h"
 #include "harness/runner/odometer/release_record.h"
+#include "harness/runner/odometer/restored_releases.h"
+#include "harness/runner/odometer/unrecorded_runs.h"
 #include "results/regress/setting_changes.h"
 #include "results/store/records.h"
 

@@ -22,9 +22,7 @@
 // Specs with a `noise_seed` need no record, because they repeat the same draws.
 #pragma once
 
-#include <set>
 #include <string>
-#include <vector>
 
 #include "harness/runner/odometer/release_record_file.h"
 #include "harness/runner/spec/plan.h"
@@ -51,36 +49,5 @@ Result<void> leave_release_record(const results::Store& store, const OutFolder& 
 // Whether the spec of that name and hash was begun under a key of draws that is not there any more,
 // and has no answer for every row. Another spec may have had the name since, and deleted the key.
 Result<bool> has_lost_its_draws(const OutFolder& out, const std::string& spec, const std::string& hash);
-
-// Restores what the database lost, or never had where it is an older copy: for each spec with a
-// record, the rows of its newest release and, as retired ones, those of earlier releases. Where the
-// spec's present form in the database is in no record, all of these are retired ones. What runs
-// cost comes back also where a row cannot, for want of its journal, and so do attempts of a run
-// that is over which are in the record and not in the database. Returns an error if this fails for
-// `spec`; failures for other specs are ignored, and with `fresh` rows that cannot come back, which
-// a new release does without. Nothing of the folder is written, so that `store` may be a copy
-// (results::Store::Mode::scratch).
-Result<void> restore_from_records(results::Store& store, const OutFolder& out, const std::string& spec,
-                                  bool fresh = false);
-
-// The same, and unseeded specs of the database that have no record, from versions before 0.7, get
-// one.
-Result<void> restore_releases(results::Store& store, const OutFolder& out, const std::string& spec,
-                              bool fresh = false);
-
-// Restores the rows of `spec` that have an answer in any of its recorded releases and whose ids are
-// in `studies`. After --replace, cells that the new spec shares with the old one are therefore not
-// drawn again. Returns an error if a journal that a row needs is missing or damaged.
-Result<void> restore_rows(results::Store& store, const OutFolder& out, const std::string& spec,
-                          const std::set<std::string>& studies);
-
-// Whether the folder has a journal of a private unseeded run that may be of `planned`, the studies
-// of a spec that the database does not have: the database and the spec's release record were lost,
-// or a version before 0.7 made it. A journal that cannot be read may be anybody's. Journals that do
-// not count are those of trials that the database or a row lists, and those that are like the runs
-// of a known private selection, which are listed nowhere, and unlike those of `planned`.
-// restore_releases() must have been called.
-Result<bool> has_unrecorded_runs(const results::Store& store, const OutFolder& out,
-                                 const std::vector<PlannedStudy>& planned);
 
 }  // namespace hyfreedp::runner

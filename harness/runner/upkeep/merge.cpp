@@ -16,6 +16,7 @@
 #include "harness/runner/odometer/charge.h"
 #include "harness/runner/odometer/release.h"
 #include "harness/runner/odometer/release_record.h"
+#include "harness/runner/odometer/restored_releases.h"
 #include "harness/runner/odometer/trial_book.h"
 #include "harness/runner/upkeep/held_runs.h"
 #include "harness/trial/event_tally.h"
@@ -75,7 +76,7 @@ class Merger {
     // Its release records may know more than its database.
     auto opened = results::Store::open(other.database(), results::Store::Mode::scratch);
     if (!opened) return opened.error();
-    if (auto restored = restore_from_records(**opened, other, ""); !restored) return restored;
+    if (auto restored = restore_from_records(**opened, other); !restored) return restored.error();
     stores_.push_back(std::move(*opened));
     sides_.push_back({other, stores_.back().get()});
     return {};

@@ -1,0 +1,329 @@
+#include "harness/runner/odometer/restored_releases.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/format.h>
+#include <optional>
+#include <utility>
+
+#include "baselines/baseline.h"
+#include "harness/runner/odometer/charge.h"
+#include "harness/runner/odometer/odometer.h"
+#include "harness/runner/odometer/release_record.h"
+#include "harness/runner/odometer/release_record_file.h"
+#include "harness/runner/odometer/trial_book.h"
+#include "harness/trial/event_tally.h"
+#include "results/store/records.h"
+#include "results/store/states.h"
+#include "results/table/table_model.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+// What was released about the data beside all runs of the database.
+Result<void> put_charge(results::Store& store, const results::StudyRecord& study,
+                        const results::TrialRecord& run, std::vector<accounting::Event> events) {
+  const auto config = trial::TrialConfig::from_json(run.config, "trial " + run.id);
+  if (!config) return config.error();
+  baselines::Composition charge{.rule = baselines::Composition::Rule::sum, .trials = {}, .selection = {}};
+  charge.not_begun.push_back({std::move(events), ""});
+  auto composition = charge.to_json();
+  composition["dataset"] = as_json(config->dataset);
+  return store.put_retired({.id = run.id,
+                            .spec = study.spec,
+                            .method = study.method,
+                            .composition = std::move(composition),
+                            .trials = {}});
+}
+
+bool has_nonce(const trial::ChargedAttempt& attempt) {
+  return !attempt.name.empty() && !attempt.name.starts_with("attempt ");
+}
+
+// The run as its record has it, without the attempts that its journal, its key and the database
+// explain: what was charged of one that was under way may turn out to have released nothing.
+Result<results::TrialRecord> unexplained(const OutFolder& out, const results::TrialRecord& known,
+                                         results::TrialRecord run) {
+  const auto journal = mechanism::read_journal(out.journal(run.id));
+  const auto key = key_label(out.key(run.id));
+  const auto charged = charge_of({.journal = journal ? &*journal : nullptr,
+                                  .key = key ? *key : std::optional<random::KeyLabel>(),
+                                  .recorded = &known});
+  if (!charged) return charged.error();
+  const bool is_covered =
+      trial::EventTally(trial::events_of(*charged)).contains(trial::EventTally(run.events));
+  std::erase_if(run.charged, [&](const trial::ChargedAttempt& attempt) {
+    if (!has_nonce(attempt)) return is_covered;
+    // The last attempt of a journal without an end may have gone on, and the journal be an older
+    // copy.
+    return journal && journal->nonces.contains(attempt.name) &&
+           (journal->finish || attempt.name != journal->nonce);
+  });
+  return run;
+}
+
+// Of a run that is over the database may be another copy's of the folder, in which the run was made
+// under another key.
+Result<void> put_other_attempts(results::Store& store, const results::StudyRecord& study,
+                                const results::TrialRecord& known, const results::TrialRecord& run) {
+  // Before its end a run may be charged for an attempt that turns out to have released nothing.
+  const bool was_over = results::is_answered(study) && !results::is_cancelled(study);
+  if (!was_over || !std::ranges::all_of(known.charged, has_nonce)) return {};
+  std::vector<trial::ChargedAttempt> others;
+  for (const auto& attempt : run.charged) {
+    const bool is_known = std::ranges::count(known.charged, attempt.name, &trial::ChargedAttempt::name) > 0;
+    if (has_nonce(attempt) && !is_known && !attempt.events.empty()) others.push_back(attempt);
+  }
+  return others.empty() ? Result<void>() : put_charge(store, study, run, trial::events_of(others));
+}
+
+// What became of a run whose journal is lost is not known any more, but what it cost is. Database
+// and journal may be older copies, or another folder's, so what each tells is added.
+Result<void> put_cost(results::Store& store, const OutFolder& out, const results::StudyRecord& study,
+                      const results::TrialRecord& run) {
+  const auto known = store.trial(run.id);
+  if (!known) return known.error();
+  if (*known && results::is_final(**known)) return put_other_attempts(store, study, **known, run);
+  auto record = *known ? **known : run;
+  if (*known) {
+    if (record.charged.empty() && !record.events.empty()) record.charged.push_back({"", record.events});
+    const auto more = unexplained(out, **known, run);
+    if (!more) return more.error();
+    if (more->charged.empty()) return {};
+    add_recorded(record.charged, *more);
+    record.events = trial::events_of(record.charged);
+  } else {
+    record.state = trial::TrialState::failed;
+    record.failure_kind = kInternal;
+    record.failure_message = "Its journal is lost; the release record says what it executed.";
+  }
+  record.attempts = std::max({std::int64_t{1}, record.attempts, std::ssize(record.charged)});
+  if (auto put = store.put_trial(record, {}, {}); !put) return put;
+  // Where its end is in a journal, that takes the place of this.
+  if (!*known) (void)TrialBook(store, out).rebuild(run.id);
+  return {};
+}
+
+Result<void> put_costs(results::Store& store, const OutFolder& out, const RecordedStudy& recorded) {
+  for (const auto& run : recorded.runs) {
+    if (auto put = put_cost(store, out, recorded.study, run); !put) return put;
+  }
+  return {};
+}
+
+// Whether the database says at least as much of the row.
+bool says_as_much(const std::optional<results::StudyRecord>& known, const results::StudyRecord& recorded) {
+  if (!known || !results::is_answered(recorded)) return known.has_value();
+  // What was opened again after it was cancelled, or had another answer before it was lost.
+  const bool gives_way =
+      results::is_lost(*known) || (results::is_cancelled(*known) && !results::is_cancelled(recorded));
+  return results::is_answered(*known) && !gives_way;
+}
+
+// It says which runs compose, and of a private selection it alone says what that cost. No command
+// may cancel it or open it again: its cost would go, and it would be released a second time.
+Result<void> put_lost_row(results::Store& store, results::StudyRecord study) {
+  study.state = results::StudyState::failed;
+  study.failure_kind = results::kLostStudy;
+  study.failure_message = "The journal of its reported run is lost.";
+  study.reported_trial.clear();
+  return store.put_study(study);
+}
+
+// A journal that is gone, of a private selection that had begun and of a run that the database does
+// not know; empty where there is none.
+Result<std::string> lost_of_selection(const results::Store& store, const OutFolder& out,
+                                      const RecordedStudy& recorded) {
+  if (!recorded.has_begun) return "";
+  for (const auto& id : recorded.journals) {
+    if (!is_missing_journal(out.journal(id))) continue;
+    const auto known = store.trial(id);
+    if (!known) return known.error();
+    if (!*known) return out.journal(id);
+  }
+  return "";
+}
+
+// Returns why it cannot come back.
+Result<std::string> put_lost_selection(results::Store& store, const RecordedStudy& recorded,
+                                       const std::string& journal) {
+  auto study = recorded.study;
+  study.composition[kBookedAhead] = true;
+  if (auto done = unlist_begun(study, recorded.dearest); !done) return done.error();
+  if (auto put = put_lost_row(store, std::move(study)); !put) return put.error();
+  return fmt::format(
+      "{}: the journal is lost, and with it what the private selection of the row {}, {} had released. It is "
+      "not drawn again, which would be a second release of the same data. Put the journal back from a copy, "
+      "or make that new release with --fresh.",
+      journal, recorded.study.panel, recorded.study.row);
+}
+
+// The runs of a row that has an answer, from their journals; returns why not, or nothing.
+Result<std::string> put_runs(results::Store& store, const OutFolder& out, const RecordedStudy& recorded) {
+  TrialBook book(store, out);
+  for (const auto& id : recorded.journals) {
+    const auto rebuilt = book.rebuild(id);
+    if (rebuilt) continue;
+    if (auto put = put_lost_row(store, recorded.study); !put) return put.error();
+    return fmt::format(
+        "{} The finished row {}, {} needs it and is not trained again, which would be a second release of "
+        "the "
+        "same data. Put the journal back from a copy, or make that new release with --fresh.",
+        rebuilt.error().message, recorded.study.panel, recorded.study.row);
+  }
+  return std::string();
+}
+
+// The row and the runs that it lists. Returns why the row cannot come back, or nothing; what it
+// cost is there in any case.
+Result<std::string> put_back(results::Store& store, const OutFolder& out, const RecordedStudy& recorded) {
+  const auto known = store.study(recorded.study.id);
+  if (!known) return known.error();
+  const auto lost = lost_of_selection(store, out, recorded);
+  if (!lost) return lost.error();
+  // The database may be of before it had begun.
+  const bool has_answer = *known && results::is_answered(**known);
+  if (!lost->empty() && !has_answer) return put_lost_selection(store, recorded, *lost);
+  if (says_as_much(*known, recorded.study)) return std::string();
+  auto study = recorded.study;
+  const bool is_cancelled = results::is_cancelled(study);
+  // Runs of a cancelled study may have no end: what they executed is in its record.
+  if (results::is_answered(study) && !is_cancelled) {
+    const auto why = put_runs(store, out, recorded);
+    if (!why || !why->empty()) return why;
+  }
+  // Opened again, a cancelled one would not show that it had begun; and journals of an open one may
+  // be lost before it is continued.
+  if (recorded.has_begun || (is_cancelled && study.composition.contains("unlisted")))
+    study.composition[kBookedAhead] = true;
+  if (recorded.has_begun) {
+    TrialBook book(store, out);
+    for (const auto& id : recorded.journals) {
+      if (auto taken = book.take_in(id); !taken) return taken.error();
+    }
+  }
+  if (auto put = store.put_study(study); !put) return put.error();
+  return std::string();
+}
+
+bool is_in_any(const std::vector<ReleaseRecord>& records, std::size_t from, const std::string& study) {
+  return std::any_of(records.begin() + static_cast<std::ptrdiff_t>(from), records.end(),
+                     [&](const ReleaseRecord& record) {
+                       return std::ranges::any_of(
+                           record.studies, [&](const RecordedStudy& one) { return one.study.id == study; });
+                     });
+}
+
+// Whether the database has the row, as one of the spec's or as a retired one.
+Result<bool> has_row(const results::Store& store, const std::vector<results::RetiredStudy>& retired,
+                     const std::string& study) {
+  const auto known = store.study(study);
+  if (!known) return known.error();
+  return *known || std::ranges::count(retired, study, &results::RetiredStudy::id) > 0;
+}
+
+// Returns why rows of the spec cannot come back, or nothing. What everything cost comes back in any
+// case, whatever the database has instead: it may be an older copy.
+Result<std::string> restore(results::Store& store, const OutFolder& out, const std::string& spec,
+                            const std::vector<ReleaseRecord>& records) {
+  const auto retired = store.retired_studies();
+  if (!retired) return retired.error();
+  const auto known = store.spec(spec);
+  if (!known) return known.error();
+  const bool is_known = !*known || std::ranges::any_of(records, [&](const ReleaseRecord& record) {
+    return record.spec.hash == (**known).hash;
+  });
+  std::string missing;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const auto& record = records[i];
+    for (const auto& [dataset, identities] : record.data) {
+      for (const auto& identity : identities) {
+        if (auto put = store.put_data(dataset, identity); !put) return put.error();
+      }
+    }
+    for (const auto& study : record.studies) {
+      if (auto put = put_costs(store, out, study); !put) return put.error();
+    }
+    // Otherwise the folder went on with something else.
+    const bool is_current = is_known && i + 1 == records.size();
+    if (is_current) {
+      if (auto put = store.put_spec(record.spec, true); !put) return put.error();
+    }
+    for (const auto& study : record.studies) {
+      if (is_current) {
+        const auto why = put_back(store, out, study);
+        if (!why) return why.error();
+        if (missing.empty()) missing = *why;
+        continue;
+      }
+      // An earlier release's rows are retired by the next one; its runs stay in the odometer. A
+      // later version of the spec has the same row, which counts once.
+      if (is_in_any(records, i + 1, study.study.id)) continue;
+      const auto is_there = has_row(store, *retired, study.study.id);
+      if (!is_there) return is_there.error();
+      if (*is_there) continue;
+      const auto& one = study.study;
+      if (auto put = store.put_retired({one.id, one.spec, one.method, one.composition, one.trials}); !put)
+        return put.error();
+    }
+  }
+  return missing;
+}
+
+}  // namespace
+
+Result<std::map<std::string, std::string>> restore_from_records(results::Store& store, const OutFolder& out) {
+  std::map<std::string, std::string> missing;
+  for (const auto& name : specs_with_records(out)) {
+    const auto records = read_release_records(out, name);
+    if (!records) continue;
+    auto why = restore(store, out, name, *records);
+    if (!why) return in_context(out.release_record(name), why.error());
+    if (!why->empty()) missing.emplace(name, std::move(*why));
+  }
+  return missing;
+}
+
+Result<void> restore_releases(results::Store& store, const OutFolder& out, const std::string& spec,
+                              bool fresh) {
+  const auto missing = restore_from_records(store, out);
+  if (!missing) return missing.error();
+  if (const auto own = read_release_records(out, spec); !own) return own.error();
+  if (missing->contains(spec) && !fresh) return error(missing->at(spec));
+  const auto specs = store.specs();
+  if (!specs) return specs.error();
+  for (const auto& one : *specs) {
+    const auto content = results::spec_of(one);
+    if (!content) return content.error();
+    if (content->noise_seed || std::filesystem::exists(out.release_record(one.name))) continue;
+    const auto studies = store.studies(one.name);
+    if (!studies) return studies.error();
+    const bool complete = std::ranges::all_of(*studies, results::is_answered);
+    if (auto written = write_release_record(store, out, one.name, complete); !written) return written;
+  }
+  return {};
+}
+
+Result<void> restore_rows(results::Store& store, const OutFolder& out, const std::string& spec,
+                          const std::set<std::string>& studies) {
+  const auto records = read_release_records(out, spec);
+  if (!records) return records.error();
+  const auto current = store.spec(spec);
+  if (!current) return current.error();
+  for (const auto& record : *records) {
+    const bool is_same = *current && (**current).hash == record.spec.hash;
+    for (const auto& recorded : record.studies) {
+      if (!studies.contains(recorded.study.id) || !results::is_answered(recorded.study)) continue;
+      // What another rule did not need, the spec's own may; and what was cancelled of another spec
+      // was not cancelled of this one.
+      const bool is_of_spec = results::is_not_needed(recorded.study) || results::is_cancelled(recorded.study);
+      if (is_of_spec && !is_same) continue;
+      const auto why = put_back(store, out, recorded);
+      if (!why) return why.error();
+      if (!why->empty()) return error(*why);
+    }
+  }
+  return {};
+}
+
+}  // namespace hyfreedp::runner

@@ -1,0 +1,36 @@
+// What release records (release_record.h) tell, put into a database that lost it or never had it:
+// an empty one, an older copy, or that of another copy of the folder.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "harness/runner/odometer/out_folder.h"
+#include "results/store/store.h"
+
+namespace hyfreedp::runner {
+
+// For each spec with a record the rows of its newest release and, as retired ones, those of earlier
+// releases. Where the spec's present form in the database is in no record, all of these are retired
+// ones. What runs cost comes back also where a row cannot, for want of its journal, and so do
+// attempts of a run that is over which are in the record and not in the database. Returns, by spec,
+// why a row cannot come back. Records that cannot be read are passed over; the odometer names them
+// (Odometer::unreadable). Nothing of the folder is written, so that `store` may be a copy
+// (results::Store::Mode::scratch).
+Result<std::map<std::string, std::string>> restore_from_records(results::Store& store, const OutFolder& out);
+
+// The same before `spec` is run: an error where its record cannot be read or, unless `fresh`, a row
+// of it cannot come back, which a new release does without. What is wrong with the rows of another
+// spec is told when that one is run. Unseeded specs of the database that have no record, from
+// versions before 0.7, get one.
+Result<void> restore_releases(results::Store& store, const OutFolder& out, const std::string& spec,
+                              bool fresh = false);
+
+// Restores the rows of `spec` that have an answer in any of its recorded releases and whose ids are
+// in `studies`. After --replace, cells that the new spec shares with the old one are therefore not
+// drawn again. Returns an error if a journal that a row needs is missing or damaged.
+Result<void> restore_rows(results::Store& store, const OutFolder& out, const std::string& spec,
+                          const std::set<std::string>& studies);
+
+}  // namespace hyfreedp::runner

@@ -1,0 +1,88 @@
+#include "harness/runner/odometer/unrecorded_runs.h"
+
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "harness/base/text.h"
+#include "harness/mechanism/journal.h"
+#include "harness/mechanism/releases.h"
+#include "harness/runner/odometer/charge.h"
+#include "harness/runner/odometer/odometer.h"
+#include "harness/trial/event_tally.h"
+
+namespace hyfreedp::runner {
+namespace {
+
+// What a private selection's runs have in common, and its record tells: data and planned events.
+std::string likeness(const trial::Named& dataset, const std::vector<accounting::Event>& planned) {
+  std::set<std::string> kinds;
+  for (const auto& event : trial::EventTally(planned).events())
+    kinds.insert(canonical_json(accounting::event_to_json(event)));
+  return canonical_json(as_json(dataset)) + join({kinds.begin(), kinds.end()}, " ");
+}
+
+// What the database says of runs.
+struct KnownRuns {
+  std::set<std::string> trials;      // by id
+  std::set<std::string> selections;  // likeness of those that list none
+
+  Result<void> add(const json::object& composition, const std::vector<std::string>& listed) {
+    trials.insert(listed.begin(), listed.end());
+    if (string_or(composition, "rule", "") != "selection" || !composition.contains("selection")) return {};
+    auto parsed = baselines::Composition::from_json(composition, "a private selection");
+    if (!parsed) return parsed.error();
+    const auto dataset = booked_dataset(composition);
+    if (!dataset) return {};
+    selections.insert(
+        likeness(*dataset, parsed->unlisted ? parsed->unlisted->planned : parsed->selection.base));
+    return {};
+  }
+};
+
+Result<KnownRuns> known_runs(const results::Store& store) {
+  KnownRuns known;
+  const auto studies = store.all_studies();
+  if (!studies) return studies.error();
+  for (const auto& study : *studies) {
+    if (auto added = known.add(study.composition, study.trials); !added) return added.error();
+  }
+  const auto retired = store.retired_studies();
+  if (!retired) return retired.error();
+  for (const auto& study : *retired) {
+    if (auto added = known.add(study.composition, study.trials); !added) return added.error();
+  }
+  const auto trials = store.trials();
+  if (!trials) return trials.error();
+  for (const auto& trial : *trials) known.trials.insert(trial.id);
+  return known;
+}
+
+}  // namespace
+
+Result<bool> has_unrecorded_runs(const results::Store& store, const OutFolder& out,
+                                 const std::vector<PlannedStudy>& planned) {
+  const auto known = known_runs(store);
+  if (!known) return known.error();
+  std::set<std::string> own;
+  for (const auto& study : planned) {
+    if (study.baseline->selection == nullptr || !study.cell.epsilon) continue;
+    if (const auto selection = study.baseline->selection(study.cell))
+      own.insert(likeness(study.cell.base.dataset, selection->base));
+  }
+  std::error_code absent;
+  for (const auto& entry : std::filesystem::directory_iterator(out.journals(), absent)) {
+    const auto& path = entry.path();
+    if (path.extension() != ".jsonl" || known->trials.contains(path.stem().string())) continue;
+    if (is_missing_journal(path.string())) continue;
+    const auto journal = mechanism::read_journal(path.string());
+    if (!journal) return true;
+    const auto& config = journal->config;
+    if (!config.privacy.is_private || config.noise_seed) continue;
+    const auto like = likeness(config.dataset, mechanism::events(config));
+    if (!known->selections.contains(like) || own.contains(like)) return true;
+  }
+  return false;
+}
+
+}  // namespace hyfreedp::runner
