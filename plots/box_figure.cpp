@@ -27,14 +27,7 @@ constexpr double kStarSize = 1.3, kStarEdgeSize = 1.8;
 using Settings = std::vector<std::pair<std::string, double>>;
 
 void add_box(SheetPanel& panel, double at, std::vector<double> values, const std::string& colour) {
-  std::sort(values.begin(), values.end());
-  const double low = results::quantile(values, 0.25), high = results::quantile(values, 0.75);
-  const double middle = results::quantile(values, 0.5), reach = kWhisker * (high - low);
-  // A quartile between two values may lie beyond the last one within reach.
-  const double least =
-      std::min(low, *std::find_if(values.begin(), values.end(), [&](double v) { return v >= low - reach; }));
-  const double most = std::max(
-      high, *std::find_if(values.rbegin(), values.rend(), [&](double v) { return v <= high + reach; }));
+  const auto [least, low, middle, high, most] = results::box_plot(std::move(values), kWhisker);
   panel.patches.push_back({at - kHalf, at + kHalf, low, high, tint(colour, kFill)});
   panel.lines.push_back(stroke(
       {{at - kHalf, low}, {at + kHalf, low}, {at + kHalf, high}, {at - kHalf, high}, {at - kHalf, low}},

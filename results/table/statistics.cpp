@@ -71,6 +71,17 @@ double quantile(std::span<const double> values, double quantile) {
   return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
+BoxPlot box_plot(std::vector<double> values, double reach) {
+  std::ranges::sort(values);
+  const double low = quantile(values, 0.25), high = quantile(values, 0.75), length = reach * (high - low);
+  // A quartile between two values may lie beyond the last one within reach.
+  const double least =
+      std::min(low, *std::ranges::find_if(values, [&](double v) { return v >= low - length; }));
+  const auto last =
+      std::find_if(values.rbegin(), values.rend(), [&](double v) { return v <= high + length; });
+  return {least, low, quantile(values, 0.5), high, std::max(high, *last)};
+}
+
 std::optional<Interval> mean_interval(std::span<const double> values, double level) {
   const auto sd = sample_sd(values);
   if (!sd) return std::nullopt;

@@ -20,6 +20,13 @@ std::optional<double> sample_sd(std::span<const double> values);
 // Linear interpolation between order statistics (type 7); `quantile` in [0, 1], `values` not empty.
 double quantile(std::span<const double> values, double quantile);
 
+// Quartiles of at least one value, and the ends of the whiskers: the last values within `reach`
+// interquartile ranges of the box, and no end inside it.
+struct BoxPlot {
+  double least = 0, low = 0, middle = 0, high = 0, most = 0;
+};
+BoxPlot box_plot(std::vector<double> values, double reach);
+
 struct Interval {
   double low = 0;
   double high = 0;

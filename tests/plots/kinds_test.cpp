@@ -120,6 +120,9 @@ TEST_F(Kinds, BoxesMarkTheCandidatesThatAreNamed) {
   EXPECT_EQ((points[{"#F0C000", 13}]), 2u) << "DPAdam and the search at their defaults";
   EXPECT_EQ((points[{"#8A8A8A", 6}]), 15u + 12u + 3u);
   EXPECT_EQ(drawn.legend.size(), 3u);
+  EXPECT_THAT(drawn.caption, Not(HasSubstr("No candidate")));
+  EXPECT_THAT(figure({{"kind", "box"}, {"name", "b"}, {"options", {{"starred", "rate=0.3"}}}}).caption,
+              HasSubstr("No candidate is 'rate=0.3': none is starred."));
   EXPECT_FALSE(
       outcome({{"kind", "box"}, {"name", "b"}, {"rows", {"nobody"}}, {"options", json::object{}}}).figure);
 }
@@ -214,6 +217,10 @@ TEST_F(Kinds, CurvesOfSeveralQuantitiesStandSideBySide) {
   EXPECT_NEAR(*drawn.boxes[3].lines[0].points.back().high, 83.5 - 2 + 0.2, 1e-9);
   EXPECT_THAT(outcome({{"kind", "curves"}, {"name", "c"}, {"options", {{"quantities", "nothing"}}}}).why,
               HasSubstr("nothing"));
+  EXPECT_THAT(drawn.caption, Not(HasSubstr("No run stores")));
+  EXPECT_THAT(
+      figure({{"kind", "curves"}, {"name", "c"}, {"options", {{"quantities", "eta, nonsense"}}}}).caption,
+      HasSubstr("No run stores 'nonsense' at two steps or more."));
 }
 
 TEST_F(Kinds, ProbesShowWhatTheControllerSaw) {

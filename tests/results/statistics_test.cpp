@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <gtest/gtest.h>
+#include <tuple>
 #include <vector>
 
 namespace hyfreedp::results {
@@ -21,6 +22,20 @@ TEST(Statistics, QuantilesInterpolate) {
   EXPECT_DOUBLE_EQ(quantile(values, 0), 1);
   EXPECT_DOUBLE_EQ(quantile(values, 1), 4);
   EXPECT_DOUBLE_EQ(quantile(values, 0.25), 1.75);
+}
+
+TEST(Statistics, WhiskersEndOutsideTheBox) {
+  const auto even = box_plot({4, 1, 3, 2}, 1.5);
+  EXPECT_EQ(std::tuple(even.least, even.low, even.middle, even.high, even.most),
+            std::tuple(1, 1.75, 2.5, 3.25, 4));
+  // The last value within reach is above the quartile between it and one that is not.
+  const auto far = box_plot({95, 96.4, 96.5, 96.6}, 1.5);
+  EXPECT_DOUBLE_EQ(far.low, 96.05);
+  EXPECT_DOUBLE_EQ(far.least, 96.05);
+  EXPECT_DOUBLE_EQ(far.most, 96.6);
+  const auto one = box_plot({7}, 1.5);
+  EXPECT_EQ(one.least, 7);
+  EXPECT_EQ(one.most, 7);
 }
 
 TEST(Statistics, SharedSeedsArePaired) {
