@@ -11,6 +11,11 @@
 // validation share at most one mr.
 #pragma once
 
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "datasets/facts.h"
 #include "datasets/text_tokenizer.h"
 #include "harness/base/option_lines.h"
@@ -40,7 +45,7 @@ struct E2e {
         .options = {integer_option("length", 64, 2, 1024,
                                    "tokens of an example; longer ones are cut, shorter ones padded")},
         .sizes = sizes,
-        .complete = with_continued_tokenizer,
+        .complete = complete,
         .licence = "CC BY-SA 4.0; GPT-2's vocabulary: MIT"};
     for (auto& option : tokenizer_options("a weights folder, or the name of fetched weights, whose tokenizer "
                                           "is taken in place of GPT-2's"))
@@ -60,7 +65,10 @@ struct E2e {
             .vocabulary = vocabulary,
             .labels = LabelKind::tokens};
   }
+  // In e2e_rows.cpp, which is without LibTorch.
+  static Result<json::object> complete(json::object options, Notes& notes);
   static Result<Dataset> load(const Facts& facts, const json::object& options);
+  static constexpr const char* kTestFile = "/e2e/testset_w_refs.csv";
 };
 
 struct E2eRecord {
@@ -69,5 +77,17 @@ struct E2eRecord {
 };
 // Reads a CSV file (csv.h) with the header "mr,ref". Errors are those of read_csv.
 Result<std::vector<E2eRecord>> read_e2e(const std::string& path);
+
+// What makes tokens of texts: GPT-2's files in the dataset's folder, or the tokenizer that the
+// options name. Errors are those of the readers.
+struct E2eTokens {
+  std::function<std::vector<std::int64_t>(std::string_view)> encode;
+  std::vector<std::int64_t> before;
+  std::int64_t end_of_text = 0;
+
+  // The tokens before the answer's.
+  std::vector<std::int64_t> prompt(const E2eRecord& record) const;
+};
+Result<E2eTokens> e2e_tokens(const json::object& options, const std::string& folder);
 
 }  // namespace hyfreedp::datasets

@@ -9,6 +9,7 @@
 #include "datasets/image/decode.h"
 #include "datasets/image_folder.h"
 #include "datasets/own/content_marks.h"
+#include "datasets/own/parts.h"
 #include "harness/base/option_lines.h"
 #include "harness/base/text.h"
 #include "harness/random/stream.h"
@@ -138,13 +139,6 @@ namespace {
 
 constexpr std::size_t kShown = 5;
 
-// "a, b, ..." of the first few.
-std::string first_of(std::vector<std::string> names) {
-  const bool more = names.size() > kShown;
-  names.resize(std::min(names.size(), kShown));
-  return join(names, ", ") + (more ? ", ..." : "");
-}
-
 // Folders of a class's place without any image, sorted; of an archive, which may not name its
 // folders, none.
 std::vector<std::string> empty_folders(const std::string& path, const ImageFolder& folder) {
@@ -198,22 +192,19 @@ std::vector<std::string> notes_on(const std::string& path, const PlacedImages& p
           folder.left_out.size() == 1
               ? "is 1 file that is no JPEG, PNG or PPM, or hidden"
               : fmt::format("are {} files that are no JPEG, PNG or PPM, or hidden", folder.left_out.size()),
-          first_of(folder.left_out));
+          first_of(folder.left_out, kShown));
     }
     notes.push_back(note);
   }
   for (const auto& joined : folder.joined) notes.push_back(fmt::format("{}: {}", path, joined));
   if (const auto empty = empty_folders(path, folder); !empty.empty()) {
-    notes.push_back(
-        empty.size() == 1
-            ? fmt::format("{}: the folder {} has no image, so it is no class", path, empty[0])
-            : fmt::format("{}: the folders {} have no image, so they are no classes", path, first_of(empty)));
+    notes.push_back(empty.size() == 1
+                        ? fmt::format("{}: the folder {} has no image, so it is no class", path, empty[0])
+                        : fmt::format("{}: the folders {} have no image, so they are no classes", path,
+                                      first_of(empty, kShown)));
   }
-  if (const auto missing = untested_classes(placed); !missing.empty()) {
-    notes.push_back(fmt::format("{}: no image of test is of the class{} {}: the accuracy says nothing of {}",
-                                path, missing.size() == 1 ? "" : "es", first_of(missing),
-                                missing.size() == 1 ? "it" : "them"));
-  }
+  if (auto missing = untested_classes(placed); !missing.empty())
+    notes.push_back(untested_note(path, "image", std::move(missing)));
   if (folder.heads.turned > 0) {
     notes.push_back(fmt::format(
         "{}: of {} of {} images EXIF says that they are to be turned or mirrored; this is ignored, "

@@ -112,8 +112,11 @@ Result<NumberTable> read_one(const std::string& path, const json::object& option
   if (path.ends_with(".npy")) return read_npy_files(path, options);
   if (path.ends_with(".safetensors")) return read_safetensors_file(path, options);
   const auto label = string_or(options, "label", "label");
-  if (const auto columns = text_columns(options); !columns.text.empty() && !label.empty())
+  if (const auto columns = text_columns(options); !columns.text.empty()) {
+    if (label.empty())
+      return error(path + ": 'label' is empty. Texts without a class are read by the dataset 'text-file'.");
     return read_texts(path, options, columns, label, labels_of(options));
+  }
   if (is_json_lines(path))
     return error(path + ": JSON lines are read as texts; give 'text', the member that has them.");
   const auto separator = separator_of(path, options);
@@ -314,13 +317,7 @@ void note_untested(const std::string& path, const SplitRows& test, const std::ve
   std::vector<std::string> missing;
   for (std::size_t i = 0; i < labels.size(); ++i)
     if (!tested[i]) missing.push_back(labels[i]);
-  if (missing.empty()) return;
-  constexpr std::size_t kShown = 10;
-  const bool is_one = missing.size() == 1, is_cut = missing.size() > kShown;
-  if (is_cut) missing.resize(kShown);
-  notes.push_back(fmt::format("{}: no row of test is of the class{} {}{}: the accuracy says nothing of {}",
-                              path, is_one ? "" : "es", join(missing, ", "), is_cut ? ", ..." : "",
-                              is_one ? "it" : "them"));
+  if (!missing.empty()) notes.push_back(untested_note(path, "row", std::move(missing)));
 }
 
 }  // namespace

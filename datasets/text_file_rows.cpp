@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <fmt/format.h>
 
@@ -15,6 +16,21 @@ Result<std::size_t> count_of(const OwnTexts& texts, const json::object& options)
   if (!tokenizer) return tokenizer.error();
   return token_rows(texts, options, **tokenizer).ids.size() /
          static_cast<std::size_t>(int_or(options, "length", 0));
+}
+
+// Of the test records, of which the prompt may fill all tokens.
+Result<void> note_unscored_tests(const std::string& path, const OwnTexts& from, const SplitPlaces& test,
+                                 const json::object& options, Notes& notes) {
+  if (from.table.seconds.empty()) return {};
+  const auto tokenizer = chosen_tokenizer(options);
+  if (!tokenizer) return tokenizer.error();
+  const auto before = std::ssize((**tokenizer).marks().before), length = int_or(options, "length", 0);
+  const auto unscored = std::ranges::count_if(test.places, [&](std::int64_t place) {
+    const auto& prompt = from.table.texts[static_cast<std::size_t>(place)];
+    return before + std::ssize((**tokenizer).encode(prompt)) >= length;
+  });
+  note_unscored(path, unscored, std::ssize(test.places), length, notes);
+  return {};
 }
 
 Result<void> check_given(const json::object& options) {
@@ -99,6 +115,10 @@ Result<json::object> TextFile::complete(json::object given, Notes& notes) {
   if (!splits) return in_context(*path, splits.error());
   for (std::size_t i = 0; i < splits->size(); ++i)
     (*options)[std::array{"train", "validation", "test"}[i]] = (*splits)[i].places.size();
+  const auto& tests = (*splits)[2];
+  if (auto told = note_unscored_tests(*path, tests.of_test_file ? test : train, tests, *options, notes);
+      !told)
+    return told.error();
   auto marked = with_checksum(std::move(*options), *path);
   if (!marked) return marked;
   if (auto kept = keep_content(*marked, {}, train.table, test.table); !kept) return kept.error();

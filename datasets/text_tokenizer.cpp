@@ -67,6 +67,15 @@ Result<std::unique_ptr<Tokenizer>> chosen_tokenizer(const json::object& options)
   return load_tokenizer(*folder);
 }
 
+void note_unscored(const std::string& where, std::int64_t unscored, std::int64_t records, std::int64_t length,
+                   Notes& notes) {
+  if (unscored == 0) return;
+  notes.push_back(fmt::format(
+      "{}: of {} of {} test records the first {} tokens ('length') are the prompt alone, so that nothing of "
+      "them is scored; of training records the same may be so, which then train nothing",
+      where, unscored, records, length));
+}
+
 void fill_continued(std::span<const std::int64_t> tokens, std::size_t scored_from, std::int64_t padding,
                     std::span<std::int64_t> ids, std::span<std::int64_t> labels) {
   for (std::size_t i = 0; i < ids.size(); ++i) {

@@ -29,5 +29,9 @@ Result<std::unique_ptr<Tokenizer>> chosen_tokenizer(const json::object& options)
 // the same from place `scored_from` on, kNotScored before it and in the padding.
 void fill_continued(std::span<const std::int64_t> tokens, std::size_t scored_from, std::int64_t padding,
                     std::span<std::int64_t> ids, std::span<std::int64_t> labels);
+// Where what is not scored fills all `length` tokens of some of the `records` test records of
+// `where`: says so. Of records for training that would tell something of private ones.
+void note_unscored(const std::string& where, std::int64_t unscored, std::int64_t records, std::int64_t length,
+                   Notes& notes);
 
 }  // namespace hyfreedp::datasets

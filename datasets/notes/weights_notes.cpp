@@ -9,7 +9,6 @@
 #include <iterator>
 #include <map>
 #include <optional>
-#include <span>
 #include <utility>
 
 #include "datasets/image_folder_files.h"
@@ -17,6 +16,7 @@
 #include "datasets/table_columns.h"
 #include "datasets/table_file.h"
 #include "datasets/text/tokenizer.h"
+#include "harness/base/text.h"
 #include "harness/models/facts/catalogue.h"
 #include "harness/models/facts/weights_source.h"
 #include "harness/models/networks/registry.h"
@@ -71,6 +71,12 @@ std::optional<PixelScale> scale_of_folder(const std::string& folder) {
     }
   }
   return scale;
+}
+
+// Nothing where there are no weights, or they are not here.
+std::optional<std::string> folder_of(const std::string& weights) {
+  auto folder = weights.empty() ? Result<std::string>(error("none")) : models::locate_weights(weights);
+  return folder ? std::optional(std::move(*folder)) : std::nullopt;
 }
 
 // The object under a key of a file that anybody may have written; empty where there is none.
@@ -160,11 +166,7 @@ std::string simplified(const std::string& name) {
   return simple;
 }
 
-std::string first_names(const Names& names) {
-  constexpr std::size_t kShown = 10;
-  const auto shown = std::span(names).first(std::min(names.size(), kShown));
-  return fmt::format("{}{}", fmt::join(shown, ", "), shown.size() < names.size() ? ", ..." : "");
-}
+std::string first_names(const Names& names) { return first_of(names, 10); }
 
 }  // namespace
 
@@ -232,7 +234,7 @@ Result<std::string> head_names_note(const Facts& facts, const json::object& opti
 }
 
 std::string centred_note(const std::string& weights) {
-  const auto folder = weights.empty() ? Result<std::string>(error("none")) : models::locate_weights(weights);
+  const auto folder = folder_of(weights);
   if (!folder || !std::filesystem::exists(*folder + "/" + models::kFeatureMean)) return {};
   return fmt::format(
       "The weights '{}' were trained on features less their mean, which lies beside them ({}); this run does "
@@ -256,7 +258,7 @@ std::string tokenizer_note(const json::object& options, const std::string& weigh
 
 std::string interpolation_note(const Facts& facts, const json::object& options, const std::string& weights) {
   const auto option = std::ranges::find(facts.options, "interpolation", &OptionSpec::name);
-  const auto folder = weights.empty() ? Result<std::string>(error("none")) : models::locate_weights(weights);
+  const auto folder = folder_of(weights);
   if (option == facts.options.end() || !folder) return {};
   const auto config = models::weights_config(*folder);
   if (!config) return {};
@@ -272,12 +274,13 @@ std::string interpolation_note(const Facts& facts, const json::object& options, 
 
 Result<void> check_columns_of_weights(const Facts& facts, const json::object& options,
                                       const std::string& weights) {
-  const auto folder = weights.empty() ? Result<std::string>(error("none")) : models::locate_weights(weights);
+  const auto folder = folder_of(weights);
   if (!folder || facts.name != TableFile::kName) return {};
   const auto theirs = string_or(trained_on(*folder), "columns_sha256", "");
+  if (theirs.empty()) return {};
   const auto here = columns_sha256(options);
   if (!here) return here.error();
-  if (theirs.empty() || here->empty() || theirs == *here) return {};
+  if (here->empty() || theirs == *here) return {};
   return error(fmt::format(
       "The weights '{}' were trained on a table whose features have other names or another order ({}). A "
       "network knows features by their place: put the columns into the order of that table.",
@@ -286,7 +289,7 @@ Result<void> check_columns_of_weights(const Facts& facts, const json::object& op
 
 std::string pool_note(const json::object& model) {
   const auto here = string_or(model, "pool", ""), weights = string_or(model, "weights", "");
-  const auto folder = weights.empty() ? Result<std::string>(error("none")) : models::locate_weights(weights);
+  const auto folder = folder_of(weights);
   if (here.empty() || !folder || string_or(model, "head", "new") != "file") return {};
   // Of transformers' files, and where a run's config leaves it out.
   constexpr const char* kUsual = "first";

@@ -107,6 +107,13 @@ Result<std::array<SplitPlaces, 3>> split_places(std::size_t train, std::size_t t
   return splits;
 }
 
+std::string untested_note(const std::string& path, const char* record, std::vector<std::string> missing) {
+  constexpr std::size_t kShown = 5;
+  const bool is_one = missing.size() == 1;
+  return fmt::format("{}: no {} of test is of the class{} {}: the accuracy says nothing of {}", path, record,
+                     is_one ? "" : "es", first_of(std::move(missing), kShown), is_one ? "it" : "them");
+}
+
 Result<void> check_sizes_given(const Error& absent, const json::object& options,
                                const std::vector<std::string>& sizes) {
   if (std::ranges::all_of(sizes, [&](const auto& name) { return int_or(options, name, -1) >= 0; })) return {};

@@ -41,6 +41,10 @@ struct SplitPlaces {
 Result<std::array<SplitPlaces, 3>> split_places(std::size_t train, std::size_t test,
                                                 const json::object& options, const char* noun);
 
+// What the owner of such files should know where no record of test is of the classes `missing`, of
+// which there is one at least.
+std::string untested_note(const std::string& path, const char* record, std::vector<std::string> missing);
+
 // Of files that are not here, for the reason `absent`: an error unless the options give all of
 // these sizes, so that the spec can be planned.
 Result<void> check_sizes_given(const Error& absent, const json::object& options,

@@ -51,6 +51,12 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
   return fmt::format("{}", fmt::join(parts, separator));
 }
 
+std::string first_of(std::vector<std::string> names, std::size_t most) {
+  const bool more = names.size() > most;
+  names.resize(std::min(names.size(), most));
+  return join(names, ", ") + (more ? ", ..." : "");
+}
+
 std::string short_number(double value, int digits) { return fmt::format("{:.{}g}", value, digits); }
 
 std::string counted(std::int64_t count, std::string_view noun, std::string_view plural) {

@@ -131,6 +131,20 @@ TEST(E2e, LabelsAreTheAnswerAlone) {
 }
 
 // A weights folder's tokenizer in place of GPT-2's, with the mark that it puts before a text.
+TEST(E2e, RecordsWithoutAnAnswerAreTold) {
+  const auto& facts = **find_dataset("e2e-dev");
+  if (const auto found = locate(facts); !found) GTEST_SKIP() << found.error().message;
+  const auto notes_of = [&](std::int64_t length) {
+    Notes notes;
+    EXPECT_TRUE(
+        complete_options(facts, *resolve_options(facts.options, {{"length", length}}, "e2e-dev"), &notes));
+    return notes;
+  };
+  EXPECT_EQ(notes_of(64), Notes{});
+  ASSERT_EQ(notes_of(48).size(), 1U);
+  EXPECT_NE(notes_of(48)[0].find("of 1354 of 4693 test records"), std::string::npos) << notes_of(48)[0];
+}
+
 TEST(E2e, TakesTheTokenizerOfAWeightsFolder) {
   const auto scratch = ScratchFolder::make().value();
   const auto folder = scratch.path();

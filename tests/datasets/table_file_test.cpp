@@ -2,6 +2,7 @@
 #include "datasets/table_file.h"
 
 #include <ATen/ATen.h>
+#include <array>
 #include <fmt/format.h>
 #include <fstream>
 #include <map>
@@ -117,6 +118,26 @@ TEST_F(OwnTableFile, EveryFormatGivesTheSameRows) {
     EXPECT_EQ(seen.size(), 300U) << "each row is in one split";
     EXPECT_EQ(train.back(), train.front()) << file;
   }
+}
+
+TEST_F(OwnTableFile, AClassThatIsNotTestedIsTold) {
+  std::string rows = "x,kind\n";
+  for (int i = 0; i < 60; ++i) rows += fmt::format("{},{}\n", i, std::array{"no", "yes", "may"}[i % 3]);
+  write("own/train.csv", rows);
+  write("own/test.csv", "x,kind\n-1,no\n-2,no\n");
+  const auto notes_of = [&](const std::string& labels) {
+    Notes notes;
+    const json::object given{{"path", path("own")}, {"label", "kind"}, {"labels", labels}};
+    const auto options =
+        complete_options(facts(), resolve_options(facts().options, given, "table-file").value(), &notes);
+    EXPECT_TRUE(options) << options.error().message;
+    return notes;
+  };
+  EXPECT_EQ(
+      notes_of("no, yes, may"),
+      Notes{path("own") + ": no row of test is of the classes yes, may: the accuracy says nothing of them"});
+  write("own/test.csv", "x,kind\n-1,no\n-2,yes\n-3,may\n");
+  EXPECT_EQ(notes_of("no, yes, may"), Notes{});
 }
 
 TEST_F(OwnTableFile, ARowStaysInItsSplitWhateverComesAfterIt) {
@@ -436,9 +457,10 @@ TEST_F(OwnTexts, WhatDoesNotFitIsRefused) {
     return options ? std::string("accepted") : options.error().message;
   };
   EXPECT_NE(refusal(texts({{"text", "body"}})).find("no column is called 'body'"), std::string::npos);
-  EXPECT_NE(refusal(texts({{"label", ""}})).find("no column is called ''"), std::string::npos);
   EXPECT_NE(refusal(texts({{"second", "more"}})).find("no column is called 'more'"), std::string::npos);
   EXPECT_NE(refusal(texts({{"second", "text"}})).find("a pair is of two columns"), std::string::npos);
+  EXPECT_NE(refusal(texts({{"label", ""}})).find("Texts without a class are read by the dataset 'text-file'"),
+            std::string::npos);
   EXPECT_NE(refusal(texts({{"features", 7}})).find("'features' is not read with 'text'"), std::string::npos);
   EXPECT_EQ(refusal(completed("mail.csv", texts()).value()), "accepted");
   EXPECT_NE(refusal(texts({{"normalise", "norm"}})).find("'normalise' is not read"), std::string::npos);

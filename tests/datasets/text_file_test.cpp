@@ -137,6 +137,32 @@ TEST_P(TokensOf, RecordsAreThoseOfTokenizers) {
 
 INSTANTIATE_TEST_SUITE_P(Rules, TokensOf, ::testing::Values("smollm", "llama", "llama3"));
 
+// Of the test records alone: how many of the others there are is private.
+TEST_F(OwnTextFile, PromptsThatFillARecordAreTold) {
+  const auto table = [](const std::string& of_some, const char* answer) {
+    std::string text = "before,text\n";
+    for (int i = 0; i < kLines; ++i) text += fmt::format("{},{} {}\n", i < 3 ? of_some : "hello", answer, i);
+    return text;
+  };
+  const auto notes_of = [&](const std::string& trained, const std::string& tested, int length) {
+    write("own/train.csv", table(trained, "answer"));
+    write("own/test.csv", table(tested, "reply"));
+    Notes notes;
+    const json::object given{
+        {"path", path("own")}, {"tokenizer", path("llama3")}, {"prompt", "before"}, {"length", length}};
+    const auto options =
+        complete_options(facts(), resolve_options(facts().options, given, "text-file").value(), &notes);
+    EXPECT_TRUE(options) << options.error().message;
+    return notes;
+  };
+  const std::string longer = "again hello again hello again hello again hello";
+  EXPECT_THAT(notes_of("hello", longer, 5),
+              ::testing::ElementsAre(HasSubstr(
+                  "own: of 3 of 60 test records the first 5 tokens ('length') are the prompt alone")));
+  EXPECT_THAT(notes_of("hello", longer, 64), ::testing::IsEmpty());
+  EXPECT_THAT(notes_of(longer, "hello", 5), ::testing::IsEmpty());
+}
+
 TEST_F(OwnTextFile, EveryFormatGivesTheSameRecords) {
   write("own.csv", columns(','));
   write("own.tsv", columns('\t'));

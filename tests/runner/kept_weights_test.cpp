@@ -106,6 +106,17 @@ TEST_F(Kept, APrivateRowsWeightsArePublishedWithItsEpsilon) {
   EXPECT_FALSE(canonical_json(told).find("private_validation") != std::string::npos);
 }
 
+// config.json has no place for it.
+TEST_F(Kept, TheEntryOfABertHasItsPool) {
+  run("name: kept\ntitle: kept\ndataset: {name: synthetic-tokens, classes: 3}\n"
+      "model: {name: bert, width: 8, heads: 2, depth: 1, pool: mean}\nseeds: [0]\nepsilon: [3]\n"
+      "train: {sample_rate: 0.1, steps: 6, optimizer: adamw}\nrows: " +
+      kFixed + "\n");
+  const auto entry = metadata(root() / "kept/weights/main/fixed-rate.eps-3.seed-0").at("model").as_object();
+  EXPECT_EQ(string_or(entry, "pool", ""), "mean");
+  EXPECT_EQ(string_or(entry, "head", ""), "file");
+}
+
 // The number of runs of a private selection, and all of its runs but one, stay secret.
 TEST_F(Kept, OfAPrivateSelectionOnlyTheWinnersAreEverPublished) {
   const auto report =

@@ -106,6 +106,16 @@ TEST_F(ScaleOfImages, OfWhichTheFolderSaysAnotherIsWarnedOf) {
                             "no 'normalise' gives")));
 }
 
+TEST_F(ScaleOfImages, ByAnotherInterpolationAreWarnedOf) {
+  const auto& facts = *datasets::find_dataset("cifar10").value();
+  EXPECT_EQ(datasets::interpolation_note(facts, {}, at("vit")), "");
+  set("vit", "pretrained_cfg", {{"interpolation", "bilinear"}});
+  EXPECT_THAT(datasets::interpolation_note(facts, {}, at("vit")),
+              HasSubstr("with interpolation: bilinear (config.json); the dataset has bicubic."));
+  EXPECT_EQ(datasets::interpolation_note(facts, {{"interpolation", "bilinear"}}, at("vit")), "");
+  EXPECT_EQ(datasets::interpolation_note(datasets::TableFile::facts(), {}, at("vit")), "");
+}
+
 TEST_F(ScaleOfImages, ThatIsUnusualOfTheNetworkIsWarnedOf) {
   std::filesystem::copy(HYFREEDP_TEST_DATA "/published_folders/convnext", at("convnext"));
   set("convnext", "pretrained_cfg", nullptr);
