@@ -166,6 +166,11 @@ std::int64_t columns_of(const NumberTable& table) {
   return static_cast<std::int64_t>(table.features.size() / std::max<std::size_t>(table.labels.size(), 1));
 }
 
+// Whose columns are those of the table.
+const NumberTable& any_part(const OwnTable& table) {
+  return table.train.labels.empty() ? table.test : table.train;
+}
+
 std::optional<std::int64_t> second_after(const json::object& options) {
   const auto* const given = options.if_contains("second_after");
   return given != nullptr && given->is_int64() ? std::optional(given->get_int64()) : std::nullopt;
@@ -231,7 +236,7 @@ Result<void> check_same_columns(const json::object& trained, const json::object&
     if (!path) return {};  // not here: nothing is known
     const auto table = read_own_table(*path, options);
     if (!table) return table.error();
-    columns[i] = table->train.columns;
+    columns[i] = any_part(*table).columns;
     paths[i] = *path;
   }
   return check_columns(paths[0], columns[0], paths[1], columns[1]);
@@ -266,26 +271,30 @@ Result<std::string> columns_sha256(const json::object& options) {
   if (!path || has_texts(options)) return "";
   const auto table = read_own_table(*path, options);
   if (!table) return table.error();
-  if (table->train.columns.empty()) return "";
+  const auto& columns = any_part(*table).columns;
+  if (columns.empty()) return "";
   std::string names;
-  for (const auto& name : table->train.columns) names += composed(name) + "\n";
+  for (const auto& name : columns) names += composed(name) + "\n";
   return sha256_hex(names);
 }
 
 Result<OwnTable> read_own_table(const std::string& path, const json::object& options) {
-  const auto files = part_files(path, {.endings = kEndings,
-                                       .more = kMoreEndings,
-                                       .about_more = "; files of NumPy are named by their folder, which has "
-                                                     "train.npy and train.labels.npy"});
+  const auto files = part_files(path,
+                                {.endings = kEndings,
+                                 .more = kMoreEndings,
+                                 .about_more = "; files of NumPy are named by their folder, which has "
+                                               "train.npy and train.labels.npy"},
+                                options);
   if (!files) return files.error();
   OwnTable table;
-  auto read = read_one(files->train, options);
-  if (!read) return read.error();
-  table.train = std::move(*read);
-  if (!files->test) return table;
-  read = read_one(*files->test, options);
-  if (!read) return read.error();
-  table.test = std::move(*read);
+  for (const auto& [file, part] : {std::pair(&files->train, &table.train),
+                                   std::pair(files->test ? &*files->test : nullptr, &table.test)}) {
+    if (file == nullptr || file->empty()) continue;
+    auto read = read_one(*file, options);
+    if (!read) return read.error();
+    *part = std::move(*read);
+  }
+  if (files->train.empty() || !files->test) return table;
   if (columns_of(table.test) != columns_of(table.train)) {
     return error(fmt::format("{} has {} features, but {} has {}.", *files->test, columns_of(table.test),
                              files->train, columns_of(table.train)));
@@ -338,7 +347,7 @@ Result<json::object> TableFile::complete(json::object given_options, Notes& note
   }
   const auto table = read_own_table(*path, options);
   if (!table) return table.error();
-  const auto features = has_texts(options) ? int_or(options, "length", 0) : columns_of(table->train);
+  const auto features = has_texts(options) ? int_or(options, "length", 0) : columns_of(any_part(*table));
   if (const auto before = int_or(options, "features", features); before != features)
     return error(fmt::format("{}: has {} features, not {}.", *path, features, before));
   const auto splits = split_rows(*table, options);

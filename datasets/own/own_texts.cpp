@@ -59,9 +59,9 @@ Result<NumberTable> read_texts(const std::string& path, const json::object& opti
 bool in_blocks(const json::object& options) { return string_or(options, "records", "lines") == "blocks"; }
 
 Result<std::array<OwnTexts, 2>> read_own_texts(const std::string& path, const json::object& options) {
-  const auto files = part_files(path, {.endings = kEndings});
+  const auto files = part_files(path, {.endings = kEndings}, options);
   if (!files) return files.error();
-  auto train = read_one(files->train, options);
+  auto train = files->train.empty() ? Result<OwnTexts>(OwnTexts()) : read_one(files->train, options);
   if (!train) return train.error();
   auto test = files->test ? read_one(*files->test, options) : Result<OwnTexts>(OwnTexts());
   if (!test) return test.error();

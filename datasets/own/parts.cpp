@@ -62,7 +62,7 @@ std::vector<std::int64_t> places_between(const std::vector<std::uint64_t>& hashe
 
 }  // namespace
 
-Result<PartFiles> part_files(const std::string& path, const PartEndings& given) {
+Result<PartFiles> part_files(const std::string& path, const PartEndings& given, const json::object& options) {
   Names endings(given.endings.begin(), given.endings.end());
   std::error_code ignored;
   if (!fs::is_directory(path, ignored)) {
@@ -76,6 +76,8 @@ Result<PartFiles> part_files(const std::string& path, const PartEndings& given) 
   if (!train) return train.error();
   if (!test) return test.error();
   if (*train) return PartFiles{.train = std::move(**train), .test = std::move(*test)};
+  const bool test_alone = int_or(options, "train", 1) == 0 && int_or(options, "validation", 1) == 0;
+  if (*test && test_alone) return PartFiles{.train = {}, .test = std::move(*test)};
   for (auto& ending : endings) ending.erase(0, 1);
   return error(
       fmt::format("{}: there is no train.EXT in that folder; EXT is {}.", path, listed(endings, "or")));

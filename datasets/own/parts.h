@@ -15,7 +15,7 @@
 namespace hyfreedp::datasets {
 
 struct PartFiles {
-  std::string train;
+  std::string train;  // empty: there are only files to test on
   std::optional<std::string> test;
 };
 // What such files' names may end in; `more`: in folders alone, and what an error says of these.
@@ -24,9 +24,11 @@ struct PartEndings {
   std::span<const char* const> more = {};
   std::string about_more = {};
 };
-// `path` itself, or train.EXT and test.EXT of the folder `path`. Errors: another ending, no
-// train.EXT, two files of one part.
-Result<PartFiles> part_files(const std::string& path, const PartEndings& endings);
+// `path` itself, or train.EXT and test.EXT of the folder `path`. Where `options` ask for no record
+// but those of test (datasets::test_alone), a folder may have test.EXT alone. Errors: another
+// ending, no train.EXT, two files of one part.
+Result<PartFiles> part_files(const std::string& path, const PartEndings& endings,
+                             const json::object& options);
 
 // The records of one split, by their place in the train or in the test file.
 struct SplitPlaces {

@@ -120,6 +120,29 @@ TEST_F(OwnTableFile, EveryFormatGivesTheSameRows) {
   }
 }
 
+TEST_F(OwnTableFile, AFolderWithATestFileAloneIsATestSet) {
+  write("both/train.csv", csv(300));
+  for (const char* folder : {"both", "shift"}) write(std::string(folder) + "/test.csv", csv(40, ',', 300));
+  const auto options_of = [&](const std::string& folder) {
+    return resolve_options(facts().options,
+                           {{"path", path(folder)}, {"label", "kind"}, {"labels", "no, yes"}}, "table-file")
+        .value();
+  };
+  const auto alone = complete_options(facts(), test_alone(facts(), options_of("shift")).value());
+  ASSERT_TRUE(alone) << alone.error().message;
+  EXPECT_EQ(facts().sizes(*alone).test, 40);
+  EXPECT_EQ(facts().sizes(*alone).private_train + facts().sizes(*alone).private_validation, 0);
+  const auto data = load_dataset("table-file", *alone),
+             same = load_dataset("table-file", completed("both").value());
+  ASSERT_TRUE(data) << data.error().message;
+  EXPECT_TRUE(at::equal(data->test.features, same->test.features));
+  EXPECT_EQ(columns_sha256(*alone).value(), columns_sha256(completed("both").value()).value());
+  EXPECT_TRUE(check_same_columns(completed("both").value(), *alone));
+  const auto trained = complete_options(facts(), options_of("shift"));
+  ASSERT_FALSE(trained);
+  EXPECT_NE(trained.error().message.find("there is no train.EXT in that folder"), std::string::npos);
+}
+
 TEST_F(OwnTableFile, AClassThatIsNotTestedIsTold) {
   std::string rows = "x,kind\n";
   for (int i = 0; i < 60; ++i) rows += fmt::format("{},{}\n", i, std::array{"no", "yes", "may"}[i % 3]);

@@ -3,6 +3,7 @@
 #include "datasets/text_file.h"
 
 #include <ATen/ATen.h>
+#include <filesystem>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <numeric>
@@ -226,6 +227,9 @@ TEST_F(OwnTextFile, AFolderHasItsOwnTestTexts) {
   const auto only = load_dataset("text-file", complete_options(facts(), *alone).value()).value();
   EXPECT_EQ(only.private_train.features.size(0), 0);
   EXPECT_TRUE(at::equal(only.test.features, data.test.features));
+  std::filesystem::remove(path("own/train.txt"));
+  EXPECT_EQ(sizes(facts(), complete_options(facts(), *alone).value()).test, 3)
+      << "a folder with test.EXT alone";
 }
 
 TEST_F(OwnTextFile, BlocksAreRecordsOfTheirOwn) {
