@@ -64,6 +64,7 @@ json::object Composition::to_json() const {
     json::object inner{
         {"distribution", name_of(selection.distribution)}, {"eta", selection.eta}, {"mean", selection.mean}};
     if (trials.empty()) inner["base"] = accounting::events_to_json({.events = selection.base});
+    if (release) inner["release"] = *release;
     object["selection"] = std::move(inner);
     if (drew_no_run) object["drew_no_run"] = true;
     if (unlisted) {
@@ -122,6 +123,11 @@ Result<Composition> Composition::from_json(const json::object& object, const std
     auto events = accounting::events_from_json(*base, inner + ".base");
     if (!events) return events.error();
     composition.selection.base = std::move(events->events);
+  }
+  if (selection->get_object().contains("release")) {
+    const auto release = get_int(selection->get_object(), "release", inner);
+    if (!release) return release.error();
+    composition.release = *release;
   }
   composition.drew_no_run = bool_or(object, "drew_no_run", false);
   if (const auto* unlisted = object.if_contains("unlisted")) {

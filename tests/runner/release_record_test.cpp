@@ -311,6 +311,37 @@ TEST(ReleaseRecord, JournalsThatNothingNamesForbidASecondReleaseBesideOtherSpecs
   }
 }
 
+// Database and record of a private selection were lost, so what it released is in no reading. A
+// later release of the same rows does not explain its journals: neither while the database knows
+// that, nor when the record alone does.
+TEST(ReleaseRecord, JournalsOfAForgottenReleaseAreNotThoseOfTheNext) {
+  World world;
+  const auto forget = [&] {
+    fs::remove(world.out().release_record("drawn"));
+    world.forget_database();
+  };
+  // At least two runs: one would be taken for the reported one, which rows list.
+  const auto release = [&](bool fresh) {
+    FakeExecutor executor;
+    EXPECT_TRUE(try_run(world, spec_of(kSelection), executor, fresh));
+    return executor.submitted.size();
+  };
+  while (release(false) < 4) {
+    forget();
+    fs::remove_all(world.out().journals());
+  }
+  for (const std::int64_t number : {1, 2}) {
+    forget();
+    ASSERT_GT(release(true), 0u);
+    EXPECT_EQ(results::spec_of(*world.store().spec("drawn").value())->release, number);
+    EXPECT_FALSE(shown(world).is_known);
+    world.forget_database();
+    FakeExecutor third;
+    ASSERT_TRUE(try_run(world, spec_of(kFixed, "third"), third));
+    EXPECT_FALSE(shown(world).is_known);
+  }
+}
+
 // Losing runs are named nowhere, but their selection is known.
 TEST(ReleaseRecord, ASpecThatDrawsMayFollowOneWhoseRunsAreKnown) {
   World world;

@@ -121,6 +121,7 @@ void StudyRun::write_seed_booking() {
 
 // Which data it is about is nowhere else while its runs are not listed.
 void StudyRun::write_booking() {
+  composition_.release = cell().base.repetition / baselines::kRepetitionsPerRelease;
   outcome_.composition = composition_.to_json();
   if (!composition_.selection.base.empty()) {
     outcome_.composition["dataset"] = as_json(cell().base.dataset);

@@ -32,6 +32,7 @@ struct Run {
   bool has_begun = false;      // it may have read the data
   bool has_validated = false;  // has measured its accuracy on private data
 
+  std::int64_t release() const { return config.repetition / trial::kRepetitionsPerRelease; }
   bool may_be_selected() const { return config.privacy.is_private && config.evaluation.score.has_value(); }
   EventTally planned() const { return EventTally(mechanism::events(config)); }
   std::vector<Event> charged() const { return is_finished ? executed : as_planned(config, executed); }
@@ -324,7 +325,7 @@ class Composer {
     const auto& reported = study.composition.trials;
     if (!reported.empty() && selected_.contains(reported.front())) return;
     EventTally base(study.composition.unlisted->executed);
-    for (const auto& id : runs_like(EventTally(study.composition.unlisted->planned), *study.dataset)) {
+    for (const auto& id : runs_like(study, EventTally(study.composition.unlisted->planned))) {
       base.raise_to(EventTally(runs_.at(id).charged()));
       open_.insert(id);
     }
@@ -333,11 +334,13 @@ class Composer {
 
   // Which runs are whose is not recorded, on purpose: all that may belong to a selection are
   // compared with it.
-  std::vector<std::string> runs_like(const EventTally& booked, const trial::Named& dataset) const {
+  std::vector<std::string> runs_like(const SelectionStudy& study, const EventTally& booked) const {
     std::vector<std::string> ids;
-    const auto wanted = odometer_.trained_data(dataset);
+    const auto wanted = odometer_.trained_data(*study.dataset);
     for (const auto& [id, run] : runs_) {
       if (!run.may_be_selected() || is_listed(id) || selected_.contains(id)) continue;
+      const auto release = study.composition.release.value_or(run.release());
+      if (run.release() != release) continue;
       const auto planned = run.planned();
       if (!planned.contains(booked) || !booked.contains(planned)) continue;
       const auto& known = odometer_.identities(run.config.dataset);
@@ -350,7 +353,7 @@ class Composer {
   void add_open(const SelectionStudy& study) {
     const EventTally booked(study.composition.selection.base);
     auto base = booked;
-    const auto like = runs_like(booked, *study.dataset);
+    const auto like = runs_like(study, booked);
     const bool has_begun = !like.empty();
     for (const auto& id : like) {
       const auto& run = runs_.at(id);

@@ -115,12 +115,12 @@ Result<void> settle_unrecorded(const results::Store& store, const OutFolder& out
   if (has_seeded_noise(spec)) return {};
   const auto studies = plan(spec);
   if (!studies) return studies.error();
-  const auto unrecorded = has_unrecorded_runs(store, out, *studies);
+  const auto unrecorded = latest_unrecorded(store, out, *studies);
   if (!unrecorded) return unrecorded.error();
   if (fresh) {
     const auto next = next_release(store);
     if (!next) return next.error();
-    spec.content.release = std::max(*next, std::int64_t{*unrecorded ? 1 : 0});
+    spec.content.release = std::max(*next, *unrecorded ? **unrecorded + 1 : 0);
     return {};
   }
   if (!*unrecorded) return {};

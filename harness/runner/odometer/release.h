@@ -57,7 +57,7 @@ Result<std::string> differs_from_recorded(const results::Store& store, Spec spec
 //     (changed_rows.h), and `replace` is false. With `replace` these rows are discarded;
 //   - `fresh` for a spec with a noise seed, which would give the same rows;
 //   - there are journals of private runs that neither the database nor a release record mentions
-//     (has_unrecorded_runs()), the spec makes random draws without a noise seed, and `fresh` is
+//     (latest_unrecorded()), the spec makes random draws without a noise seed, and `fresh` is
 //     false. The journals may be this spec's, so running it might be a second release.
 Result<void> enter_spec(results::Store& store, const OutFolder& out, Spec& spec, bool fresh, bool replace);
 

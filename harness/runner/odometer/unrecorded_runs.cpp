@@ -1,6 +1,8 @@
 #include "harness/runner/odometer/unrecorded_runs.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
 
@@ -22,10 +24,13 @@ std::string likeness(const trial::Named& dataset, const std::vector<accounting::
   return canonical_json(as_json(dataset)) + join({kinds.begin(), kinds.end()}, " ");
 }
 
+constexpr std::int64_t kAnyRelease = -1;  // of which an older record says nothing
+
 // What the database says of runs.
 struct KnownRuns {
-  std::set<std::string> trials;      // by id
-  std::set<std::string> selections;  // likeness of those that list none
+  std::set<std::string> trials;  // by id
+  // By likeness, the releases of those that list no run.
+  std::map<std::string, std::set<std::int64_t>> selections;
 
   Result<void> add(const json::object& composition, const std::vector<std::string>& listed) {
     trials.insert(listed.begin(), listed.end());
@@ -34,9 +39,14 @@ struct KnownRuns {
     if (!parsed) return parsed.error();
     const auto dataset = booked_dataset(composition);
     if (!dataset) return {};
-    selections.insert(
-        likeness(*dataset, parsed->unlisted ? parsed->unlisted->planned : parsed->selection.base));
+    selections[likeness(*dataset, parsed->unlisted ? parsed->unlisted->planned : parsed->selection.base)]
+        .insert(parsed->release.value_or(kAnyRelease));
     return {};
+  }
+  bool has_selection(const std::string& like, std::int64_t release) const {
+    const auto found = selections.find(like);
+    return found != selections.end() &&
+           (found->second.contains(release) || found->second.contains(kAnyRelease));
   }
 };
 
@@ -60,8 +70,8 @@ Result<KnownRuns> known_runs(const results::Store& store) {
 
 }  // namespace
 
-Result<bool> has_unrecorded_runs(const results::Store& store, const OutFolder& out,
-                                 const std::vector<PlannedStudy>& planned) {
+Result<std::optional<std::int64_t>> latest_unrecorded(const results::Store& store, const OutFolder& out,
+                                                      const std::vector<PlannedStudy>& planned) {
   const auto known = known_runs(store);
   if (!known) return known.error();
   std::set<std::string> own;
@@ -70,19 +80,25 @@ Result<bool> has_unrecorded_runs(const results::Store& store, const OutFolder& o
     if (const auto selection = study.baseline->selection(study.cell))
       own.insert(likeness(study.cell.base.dataset, selection->base));
   }
+  std::optional<std::int64_t> latest;
   std::error_code absent;
   for (const auto& entry : std::filesystem::directory_iterator(out.journals(), absent)) {
     const auto& path = entry.path();
     if (path.extension() != ".jsonl" || known->trials.contains(path.stem().string())) continue;
     if (is_missing_journal(path.string())) continue;
     const auto journal = mechanism::read_journal(path.string());
-    if (!journal) return true;
+    if (!journal) {
+      latest = std::max(latest, std::optional<std::int64_t>(0));
+      continue;
+    }
     const auto& config = journal->config;
     if (!config.privacy.is_private || config.noise_seed) continue;
     const auto like = likeness(config.dataset, mechanism::events(config));
-    if (!known->selections.contains(like) || own.contains(like)) return true;
+    const auto release = config.repetition / trial::kRepetitionsPerRelease;
+    if (!known->has_selection(like, release) || own.contains(like))
+      latest = std::max(latest, std::optional(release));
   }
-  return false;
+  return latest;
 }
 
 }  // namespace hyfreedp::runner
