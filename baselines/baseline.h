@@ -121,8 +121,8 @@ struct Composition {
   // mechanism's output, so it costs what any other does: selection.base is the booked one
   // (Baseline::selection), and the price is of that.
   bool drew_no_run = false;
-  // Rule selection: the release of its runs (harness/runner/odometer/release.h). Others that are like
-  // them are another selection's. Absent in older records.
+  // Rule selection: the release of its runs (harness/runner/odometer/release.h). Others that are
+  // like them are another selection's. Absent in older records.
   std::optional<std::int64_t> release = {};
   // Rule selection, of a row that was rebuilt from its release record
   // (harness/runner/odometer/release_record.h), which does not say which runs there were: what the
