@@ -65,6 +65,8 @@ json::object Composition::to_json() const {
         {"distribution", name_of(selection.distribution)}, {"eta", selection.eta}, {"mean", selection.mean}};
     if (trials.empty()) inner["base"] = accounting::events_to_json({.events = selection.base});
     if (release) inner["release"] = *release;
+    if (!booking.empty()) inner["booking"] = booking;
+    if (!attempts.empty()) inner["attempts"] = attempts;
     object["selection"] = std::move(inner);
     if (drew_no_run) object["drew_no_run"] = true;
     if (unlisted) {
@@ -129,6 +131,8 @@ Result<Composition> Composition::from_json(const json::object& object, const std
     if (!release) return release.error();
     composition.release = *release;
   }
+  composition.booking = string_or(selection->get_object(), "booking", "");
+  composition.attempts = string_or(selection->get_object(), "attempts", "");
   composition.drew_no_run = bool_or(object, "drew_no_run", false);
   if (const auto* unlisted = object.if_contains("unlisted")) {
     if (!unlisted->is_object()) return error(where + ": 'unlisted' must be an object");

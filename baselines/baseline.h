@@ -124,6 +124,11 @@ struct Composition {
   // Rule selection: the release of its runs (harness/runner/odometer/release.h). Others that are
   // like them are another selection's. Absent in older records.
   std::optional<std::int64_t> release = {};
+  // Rule selection, of a spec without a noise seed: names the booking, which is drawn when it is
+  // made, and, once it is concluded, is a checksum over its runs' attempts. Of two copies of a
+  // folder that went on with one booking the attempts differ. Both are empty in older records.
+  std::string booking = {};
+  std::string attempts = {};
   // Rule selection, of a row that was rebuilt from its release record
   // (harness/runner/odometer/release_record.h), which does not say which runs there were: what the
   // dearest of them executed, and what each was to execute.

@@ -5,7 +5,9 @@
 // The mark of some records is SHA-256 over the sorted SHA-256 of each, under the user's secret as
 // the mark of the files is (own_files.h): a bare one would tell whoever has a guess of the records
 // whether it is right. A record is the numbers of a table's row without its class, or the bytes of
-// an image's file. Files that have some records in common are found by record_marks.h.
+// an image's file, or a text as its file holds it: the same text cut into other lines, or into a
+// prompt and an answer, is other records. Files that have some records in common are found by
+// record_marks.h.
 //
 // The marks are computed when a spec is read, and kept by the files' mark in
 // ${XDG_STATE_HOME:-~/.local/state}/hyfreedp/content, so that the files of earlier runs need not be

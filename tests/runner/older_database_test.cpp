@@ -1,5 +1,6 @@
 // What a folder's release records tell where its database is an older copy, or another copy's of
 // the folder, and journals and keys are lost: nothing that was released is forgotten.
+#include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -7,6 +8,7 @@
 #include "harness/runner/execute/reopen.h"
 #include "harness/runner/execute/study_request.h"
 #include "harness/runner/odometer/restored_releases.h"
+#include "harness/runner/upkeep/merge.h"
 #include "results/store/states.h"
 #include "tests/runner/release_records.h"
 
@@ -196,6 +198,113 @@ TEST_F(OlderDatabase, IsRestoredBeforeARowIsCancelled) {
   world.reopen_database();
   ASSERT_TRUE(done) << done.error().message;
   EXPECT_GE(epsilon(), before);
+}
+
+// Commands that go on without a row that the record knows to have begun must not make the record
+// forget it.
+TEST_F(OlderDatabase, DoesNotMakeTheRecordForgetWhatHadBegun) {
+  const auto both = spec_of(kSelection + kFixed, "sel");
+  const auto run_fixed = [&] {
+    FakeExecutor executor;
+    world.run_only(both, {"row=fixed"}, executor);
+  };
+  do {
+    world.forget_database();
+    fs::remove_all(world.out().journals());
+    fs::remove_all(world.out().keys());
+    run_fixed();
+    keep_database();
+    FakeExecutor stopped;
+    world.run(both, stopped, [&] { return stopped.ended >= 1; });
+  } while (std::ranges::all_of(world.store().studies("sel").value(),
+                               [](const auto& study) { return results::is_answered(study); }));
+  const auto before = epsilon();
+  put_database_back();
+  EXPECT_GE(epsilon(), before);
+  run_fixed();
+  EXPECT_GE(epsilon(), before);
+  lose_journals_and_keys();
+  EXPECT_GE(epsilon(), before);
+  put_database_back();
+  EXPECT_GE(epsilon(), before);
+}
+
+// Two copies of a folder went on with one selection, whose other runs are under keys of their own.
+TEST_F(OlderDatabase, IsThatOfACopyThatConcludedTheSameSelection) {
+  const auto copy = world.out().root + ".copy";
+  stop_selection(Fate::kill);
+  world.close_database();
+  fs::copy(world.out().root, copy, fs::copy_options::recursive);
+  world.reopen_database();
+  lose_keys_of_runs();  // so that the copy does not go on under the same noise
+  run(kSel);
+  const auto once = epsilon();
+  keep_database();
+  world.close_database();
+  fs::rename(world.out().root, copy + ".mine");
+  fs::rename(copy, world.out().root);
+  world.reopen_database();
+  lose_keys_of_runs();
+  run(kSel);
+  put_database_back();
+  const auto twice = epsilon();
+  EXPECT_GT(twice, once + 0.5);
+  run(kSel);
+  EXPECT_GE(epsilon(), twice);
+  lose_journals_and_keys();
+  EXPECT_GE(epsilon(), twice);
+  fs::remove_all(copy + ".mine");
+}
+
+// The row of that name in a later version has not begun, and does not stand for the earlier one's.
+TEST_F(OlderDatabase, OfALaterVersionWithTheSameRowIsLost) {
+  stop_selection();
+  FakeExecutor executor;
+  const auto later = world.read(spec_of(kSelection + kFixed, "sel"));
+  world.run(later, executor, kNever, false, {}, Only::read({"row=fixed"}, later).value(), true);
+  const auto before = epsilon();
+  lose_journals_and_keys();
+  EXPECT_GE(epsilon(), before);
+  world.forget_database();
+  EXPECT_GE(epsilon(), before);
+  run(fixed("1e-2", "t"));
+  EXPECT_GE(epsilon(), before);
+}
+
+// Alike in all that a record says of them, they are two where they were booked twice.
+TEST_F(OlderDatabase, SelectionsOfTwoFoldersThatAreMergedAreTwo) {
+  const auto replace_and_run = [&](const std::string& row) {
+    FakeExecutor executor;
+    const auto spec = world.read(
+        spec_of(kFixed + "      - {id: second, method: fixed-rate, options: {lr: 2e-2}}\n", "sel"));
+    world.run(spec, executor, kNever, false, {}, Only::read({"row=" + row}, spec).value(), true);
+  };
+  stop_selection();
+  const auto other = world.out().root + ".other";
+  world.close_database();
+  fs::rename(world.out().root, other);
+  fs::create_directories(world.out().root);
+  world.reopen_database();
+  stop_selection();
+  const auto once = epsilon();
+  replace_and_run("fixed");
+  const auto here = epsilon();
+  world.close_database();
+  const auto mine = world.out().root + ".mine";
+  fs::rename(world.out().root, mine);
+  fs::rename(other, world.out().root);
+  world.reopen_database();
+  replace_and_run("second");
+  const auto merged = merge_folders(world.out(), world.store(), {OutFolder{mine}});
+  if (merged) {
+    EXPECT_GT(epsilon(), std::max(here, once) + 0.5);
+    lose_journals_and_keys();
+    world.forget_database();
+    EXPECT_GT(epsilon(), std::max(here, once) + 0.5);
+  } else {
+    ADD_FAILURE() << merged.error().message;
+  }
+  fs::remove_all(mine);
 }
 
 // Restored as cancelled, without its runs, it keeps what it cost when it is opened again.

@@ -8,6 +8,7 @@
 #include "harness/mechanism/releases.h"
 #include "harness/runner/execute/cancelled_study.h"
 #include "harness/runner/execute/coordinator.h"
+#include "harness/runner/odometer/odometer.h"
 #include "harness/runner/odometer/release.h"
 #include "harness/runner/odometer/release_record.h"
 #include "results/store/states.h"
@@ -155,6 +156,7 @@ Result<void> Coordinator::finish(std::size_t index) {
     record.failure_kind = kInternal;
     record.failure_message = priced.error().message;
   }
+  if (auto named = name_attempts(store_, record); !named) return named;
   if (auto written = store_.put_study(record); !written) return written.error();
   tally_.over("study " + run.study().id);
   tally_.cell_over();

@@ -8,6 +8,7 @@
 
 #include "baselines/fixed_noise.h"
 #include "harness/mechanism/releases.h"
+#include "harness/random/key_file.h"
 #include "harness/random/partition.h"
 #include "harness/runner/executors/executor.h"
 #include "harness/runner/odometer/odometer.h"
@@ -52,10 +53,12 @@ void StudyRun::book_selection() {
   if (!selection) return;  // infeasible: there will be no run
   composition_ = {
       .rule = baselines::Composition::Rule::selection, .trials = {}, .selection = std::move(*selection)};
+  if (booking_.empty() && !cell().base.noise_seed) booking_ = random::nonce_from_entropy().value();
   write_booking();
 }
 
 void StudyRun::goes_on_from(const results::StudyRecord& recorded) {
+  booking_ = booking_of(recorded.composition);
   if (study_.baseline->confidential_runs) return;
   earlier_ = recorded.trials;
   list_trials();
@@ -122,6 +125,7 @@ void StudyRun::write_seed_booking() {
 // Which data it is about is nowhere else while its runs are not listed.
 void StudyRun::write_booking() {
   composition_.release = cell().base.repetition / baselines::kRepetitionsPerRelease;
+  composition_.booking = booking_;
   outcome_.composition = composition_.to_json();
   if (!composition_.selection.base.empty()) {
     outcome_.composition["dataset"] = as_json(cell().base.dataset);

@@ -81,6 +81,7 @@ class StudyRun {
   PlannedStudy study_;
   std::vector<std::string> asked_;    // in order
   std::vector<std::string> earlier_;  // by an earlier run of the spec
+  std::string booking_;               // of an unseeded private selection
   std::set<std::string> waiting_;
   std::map<std::string, baselines::FinishedTrial> finished_;
   results::StudyRecord outcome_;

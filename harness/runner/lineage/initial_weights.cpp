@@ -72,9 +72,10 @@ bool is_authentic(const json::object& metadata, const std::string& file) {
 
 // trial.json is not there.
 Result<void> check_not_kept(const fs::path& folder) {
-  for (const char* name : {"model.safetensors", "adapter_model.safetensors"}) {
-    const auto path = (folder / name).string();
-    if (!fs::is_regular_file(path)) continue;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    const auto path = entry.path().string();
+    if (!path.ends_with(".safetensors") || !entry.is_regular_file(ignored)) continue;
     const auto file = map_file(path);
     if (!file) return file.error();
     const auto stored = parse_safetensors(*file, path);

@@ -17,6 +17,10 @@ using trial::EventTally;
 
 }  // namespace
 
+bool has_nonce(const ChargedAttempt& attempt) {
+  return !attempt.name.empty() && !attempt.name.starts_with("attempt ");
+}
+
 void add_recorded(std::vector<ChargedAttempt>& charged, const results::TrialRecord& recorded) {
   auto attempts = recorded.charged;
   if (attempts.empty()) attempts.push_back({"", recorded.events});  // of an older version

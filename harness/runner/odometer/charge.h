@@ -55,6 +55,9 @@ struct KnownOfTrial {
   bool released_nothing = false;
 };
 
+// Whether the attempt is named by its nonce, and not for want of its journal by its number.
+bool has_nonce(const trial::ChargedAttempt& attempt);
+
 // Adds the attempts of a record, the larger charge of those that are in both.
 void add_recorded(std::vector<trial::ChargedAttempt>& charged, const results::TrialRecord& recorded);
 

@@ -10,6 +10,7 @@
 
 #include "baselines/baseline.h"
 #include "datasets/facts.h"
+#include "harness/base/files.h"
 #include "harness/base/text.h"
 #include "harness/mechanism/releases.h"
 #include "harness/runner/odometer/charge.h"
@@ -259,6 +260,7 @@ class StudyReader {
                          .is_retired = is_retired,
                          .is_booked_ahead = bool_or(composition, kBookedAhead, false)};
     study.dataset = booked_dataset(composition);
+    const bool is_booked = !study.composition.booking.empty();
     if (study.composition.unlisted) {
       found_.selections.push_back(std::move(study));
       return {};
@@ -267,7 +269,7 @@ class StudyReader {
     runs.insert(study.composition.trials.begin(), study.composition.trials.end());
     study.runs.assign(runs.begin(), runs.end());
     // A seeded spec under two names makes the same selection, of the same runs.
-    if (study.runs.empty() || seen_.insert(join(study.runs, " ")).second) {
+    if (is_booked || study.runs.empty() || seen_.insert(join(study.runs, " ")).second) {
       found_.selections.push_back(std::move(study));
     }
     return {};
@@ -298,6 +300,7 @@ class Composer {
         add_open(study);
       }
     }
+    add_bookings();
     for (const auto& [id, run] : runs_) add_run(id, run);
     for (const auto& search : studies_.ended_early) add_rest(search);
     for (const auto& [seed, dataset] : studies_.booked_seeds) add_booked(seed, dataset);
@@ -323,13 +326,19 @@ class Composer {
   // Rebuilt from its release record. Counted already where a row of the same runs lists them.
   void add_unlisted(const SelectionStudy& study) {
     const auto& reported = study.composition.trials;
-    if (!reported.empty() && selected_.contains(reported.front())) return;
+    if (study.composition.booking.empty() && !reported.empty() && selected_.contains(reported.front()))
+      return;
     EventTally base(study.composition.unlisted->executed);
     for (const auto& id : runs_like(study, EventTally(study.composition.unlisted->planned))) {
       base.raise_to(EventTally(runs_.at(id).charged()));
       open_.insert(id);
     }
     add_selection(study, base, *study.dataset);
+    // Its runs may be made once more.
+    if (options_.to_be_continued && !study.composition.booking.empty()) {
+      for (const auto& event : study.composition.unlisted->planned) base.add(event);
+      begun_again_[study.composition.booking].raise_to(base);
+    }
   }
 
   // Which runs are whose is not recorded, on purpose: all that may belong to a selection are
@@ -366,12 +375,43 @@ class Composer {
     if (has_begun || study.is_booked_ahead || (options_.to_be_continued && !study.is_retired)) {
       add_selection(study, base, *study.dataset);
     }
+    if (options_.to_be_continued && !study.is_retired) goes_on_.insert(study.composition.booking);
   }
 
   void add_selection(const SelectionStudy& study, const EventTally& base, const trial::Named& dataset) {
-    auto selection = study.composition.selection;
-    selection.base = base.events();
-    odometer_.of(dataset).add_selection(selection);
+    const auto& [booking, attempts] = std::pair(study.composition.booking, study.composition.attempts);
+    const Booking found{study.composition.selection, dataset, base};
+    if (booking.empty()) {
+      add(found);
+      return;
+    }
+    auto [known, is_new] = bookings_[booking].try_emplace(attempts, found);
+    if (!is_new) known->second.base.raise_to(base);
+  }
+
+  // One that is said to be open somewhere is any of those that were concluded.
+  void add_bookings() {
+    for (auto& [booking, made] : bookings_) {
+      if (const auto open = made.find(""); open != made.end() && made.size() > 1) {
+        for (auto& [attempts, one] : made) one.base.raise_to(open->second.base);
+        made.erase(open);
+      }
+      if (goes_on_.contains(booking) && begun_again_.contains(booking)) {
+        for (auto& [attempts, one] : made) one.base.raise_to(begun_again_.at(booking));
+      }
+      for (const auto& [attempts, one] : made) add(one);
+    }
+  }
+
+  struct Booking {
+    accounting::Selection law;
+    trial::Named dataset;
+    EventTally base;
+  };
+  void add(const Booking& booking) {
+    auto selection = booking.law;
+    selection.base = booking.base.events();
+    odometer_.of(booking.dataset).add_selection(selection);
   }
 
   void add_run(const std::string& id, const Run& run) {
@@ -431,6 +471,11 @@ class Composer {
   const Runs& runs_;
   const Studies& studies_;
   const OdometerOptions& options_;
+  std::map<std::string, std::map<std::string, Booking>> bookings_;  // by name and attempts
+  // With to_be_continued: bookings of open rows, and what those that had begun cost if they are
+  // begun again.
+  std::set<std::string> goes_on_;
+  std::map<std::string, EventTally> begun_again_;
   std::set<std::string> selected_;  // runs of selections that are over
   // Runs that may be of open ones, or of some whose runs are not listed.
   std::set<std::string> open_;
@@ -470,6 +515,26 @@ std::optional<trial::Named> booked_dataset(const json::object& composition) {
   const auto* options = named.if_contains("options");
   return trial::Named{string_or(named, "name", ""),
                       options != nullptr && options->is_object() ? options->get_object() : json::object{}};
+}
+
+std::string booking_of(const json::object& composition) {
+  const auto* selection = composition.if_contains("selection");
+  return selection != nullptr && selection->is_object() ? string_or(selection->get_object(), "booking", "")
+                                                        : "";
+}
+
+Result<void> name_attempts(const results::Store& store, results::StudyRecord& study) {
+  if (booking_of(study.composition).empty() || study.trials.empty()) return {};
+  std::set<std::string> names;
+  for (const auto& id : study.trials) {
+    const auto run = store.trial(id);
+    if (!run) return run.error();
+    if (!*run) continue;
+    for (const auto& attempt : (**run).charged) names.insert(id + " " + attempt.name);
+  }
+  study.composition["selection"].as_object()["attempts"] =
+      sha256_hex(join({names.begin(), names.end()}, "\n")).substr(0, 32);
+  return {};
 }
 
 void set_unlisted(json::object& composition, const std::vector<Event>& executed,

@@ -26,7 +26,9 @@
 //                 there were, which that price needs hidden. A selection that is not finished
 //                 counts in full as soon as it may have begun. Runs that may belong to a selection
 //                 of which no rule is recorded are left out (Spending::has_unknown_selection),
-//                 unless confidential values are asked for.
+//                 unless confidential values are asked for. What databases and records tell of one
+//                 booking (Composition::booking) is one selection, at the most that any tells; two
+//                 copies of a folder that concluded one booking with other attempts made two.
 //   Seeds         Where a comparison decides how many seeds are trained (spec::SequentialSeeds),
 //                 all that the spec allows count from the start, whether or not they are trained,
 //                 and also where they are cancelled.
@@ -117,6 +119,12 @@ inline constexpr const char* kBookedAhead = "booked_ahead";
 
 // The data that a composition is about, which is written with it where it lists no run, or not all.
 std::optional<trial::Named> booked_dataset(const json::object& composition);
+
+// The name of a private selection's booking (baselines::Composition::booking); empty where there is
+// none.
+std::string booking_of(const json::object& composition);
+// Once it is concluded: names the attempts of the runs that it lists (Composition::attempts).
+Result<void> name_attempts(const results::Store& store, results::StudyRecord& study);
 
 // Writes into the composition of a private selection what its runs cost, in the place of which it
 // is (baselines::Composition::Unlisted), and the data that they are about.

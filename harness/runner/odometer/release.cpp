@@ -177,7 +177,9 @@ Result<void> settle_release(const results::Store& store, const OutFolder& out, S
     if (!fresh) return {};
     const auto next = next_release(store);
     if (!next) return next.error();
-    spec.content.release = *next;
+    // The database may be older than the journals.
+    const auto journals = latest_release_of_journals(out);
+    spec.content.release = std::max(*next, journals ? *journals + 1 : 0);
     for (auto& panel : spec.content.panels) {
       for (auto& row : panel.rows) row.release = 0;
     }

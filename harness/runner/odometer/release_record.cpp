@@ -20,6 +20,8 @@
 namespace hyfreedp::runner {
 namespace {
 
+using baselines::Composition;
+
 // Of a selection that came to its end: what its runs cost, in the place of which they were.
 Result<void> unlist(const results::Store& store, const std::vector<std::string>& runs,
                     json::object& composition) {
@@ -119,6 +121,91 @@ const RecordedStudy* recorded_study(const std::vector<ReleaseRecord>& records, c
   return nullptr;
 }
 
+// What a selection released, for whoever does not have its row; nothing where it has released
+// nothing, or is of a version that named no bookings.
+std::optional<results::RetiredStudy> as_other(const RecordedStudy& recorded) {
+  auto study = recorded.study;
+  if (booking_of(study.composition).empty()) return std::nullopt;
+  if (!results::is_answered(study)) {
+    if (!recorded.has_begun && !bool_or(study.composition, kBookedAhead, false)) return std::nullopt;
+    study.composition[kBookedAhead] = true;
+    if (auto done = unlist_begun(study, recorded.dearest); !done) return std::nullopt;
+  }
+  return results::RetiredStudy{study.id, study.spec, study.method, std::move(study.composition), {}};
+}
+
+std::string attempts_of(const json::object& composition) {
+  const auto* selection = composition.if_contains("selection");
+  return selection != nullptr && selection->is_object() ? string_or(selection->get_object(), "attempts", "")
+                                                        : "";
+}
+
+// Whether `known`, of the same booking, tells of all that `other` does.
+bool tells_of(const json::object& known, const json::object& other) {
+  if (booking_of(known) != booking_of(other) || attempts_of(known) != attempts_of(other)) return false;
+  const auto cost_of = [](const json::object& composition) {
+    const auto parsed = Composition::from_json(composition, "a private selection");
+    return parsed && parsed->unlisted ? trial::EventTally(parsed->unlisted->executed) : trial::EventTally();
+  };
+  return cost_of(known).contains(cost_of(other));
+}
+
+void add_other(std::vector<results::RetiredStudy>& others, results::RetiredStudy other) {
+  const auto is_told = [&](const results::RetiredStudy& one) {
+    return tells_of(one.composition, other.composition);
+  };
+  if (std::ranges::any_of(others, is_told)) return;
+  std::erase_if(
+      others, [&](const results::RetiredStudy& one) { return tells_of(other.composition, one.composition); });
+  others.push_back(std::move(other));
+}
+
+// Attempts of runs that the database has no more, and the runs that it does not list.
+void keep_runs(const RecordedStudy& before, RecordedStudy& now) {
+  for (const auto& run : before.runs) {
+    const auto same = std::ranges::find(now.runs, run.id, &results::TrialRecord::id);
+    if (same == now.runs.end()) {
+      now.runs.push_back(run);
+      continue;
+    }
+    // An attempt without its journal may be one that had a nonce before.
+    const bool are_named = std::ranges::all_of(same->charged, has_nonce);
+    const bool are_covered = trial::EventTally(trial::events_of(same->charged))
+                                 .contains(trial::EventTally(trial::events_of(run.charged)));
+    for (const auto& attempt : run.charged) {
+      const bool is_known = !has_nonce(attempt) ||
+                            std::ranges::count(same->charged, attempt.name, &trial::ChargedAttempt::name) > 0;
+      if (!is_known && (are_named || !are_covered)) same->charged.push_back(attempt);
+    }
+    same->events = trial::events_of(same->charged);
+  }
+}
+
+}  // namespace
+
+std::optional<results::RetiredStudy> released_by(const RecordedStudy& recorded) { return as_other(recorded); }
+
+void keep_known(const ReleaseRecord& before, ReleaseRecord& record) {
+  for (const auto& one : before.studies) {
+    const auto same = std::ranges::find_if(
+        record.studies, [&](const RecordedStudy& now) { return now.study.id == one.study.id; });
+    if (same != record.studies.end()) keep_runs(one, *same);
+    const auto released = as_other(one);
+    if (!released) continue;
+    const auto now = same != record.studies.end() ? as_other(*same) : std::nullopt;
+    if (!now || !tells_of(now->composition, released->composition)) add_other(record.others, *released);
+  }
+  for (const auto& other : before.others) {
+    const auto is_row = [&](const RecordedStudy& now) {
+      const auto released = as_other(now);
+      return released && tells_of(released->composition, other.composition);
+    };
+    if (!std::ranges::any_of(record.studies, is_row)) add_other(record.others, other);
+  }
+}
+
+namespace {
+
 // `is_left`: another spec takes its place, and nothing of it is continued. Whether an open private
 // selection has begun is told by journals and keys alone, so it counts as if it had.
 Result<void> write_record(const results::Store& store, const OutFolder& out, const std::string& spec,
@@ -162,7 +249,10 @@ Result<void> write_record(const results::Store& store, const OutFolder& out, con
     }
     record.studies.push_back(std::move(*recorded));
   }
-  if (!records->empty() && records->back().spec.hash == record.spec.hash) records->pop_back();
+  if (!records->empty() && records->back().spec.hash == record.spec.hash) {
+    keep_known(records->back(), record);
+    records->pop_back();
+  }
   records->push_back(std::move(record));
   return write_release_records(out, spec, *records);
 }

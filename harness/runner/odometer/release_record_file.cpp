@@ -34,6 +34,10 @@ json::object to_json(const ReleaseRecord& record) {
                       {"complete", record.complete},  {"draws", record.draws},
                       {"studies", std::move(studies)}};
   if (!record.data.empty()) object["data"] = as_json(record.data);
+  json::array others;
+  for (const auto& one : record.others)
+    others.push_back(json::object{{"id", one.id}, {"method", one.method}, {"composition", one.composition}});
+  if (!others.empty()) object["others"] = std::move(others);
   return object;
 }
 
@@ -103,6 +107,20 @@ Result<ReleaseRecord> release_record_from(const json::value& value, const std::s
       recorded.dearest = std::move(events->events);
     }
     record.studies.push_back(std::move(recorded));
+  }
+  if (const auto* others = object.if_contains("others")) {
+    if (!others->is_array()) return error(where + ": 'others' must be a list");
+    for (const auto& element : others->get_array()) {
+      const auto* one = element.if_object();
+      const auto* composition = one != nullptr ? one->if_contains("composition") : nullptr;
+      if (composition == nullptr || !composition->is_object())
+        return error(where + ": each of 'others' needs 'composition'");
+      record.others.push_back({.id = string_or(*one, "id", ""),
+                               .spec = spec,
+                               .method = string_or(*one, "method", ""),
+                               .composition = composition->get_object(),
+                               .trials = {}});
+    }
   }
   if (const auto* data = object.if_contains("data")) {
     auto known = from_json<std::map<std::string, std::vector<json::object>>>(*data, where + ": 'data'");

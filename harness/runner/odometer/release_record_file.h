@@ -6,10 +6,11 @@
 //    "checksum": c}                     SHA-256 of the canonical JSON without this member
 //   RELEASE: {"hash", "resolved", "text", "program",
 //             "complete": b, "draws": d, "studies": [STUDY, ...],
-//             "data": {dataset: [identity, ...]}}
+//             "data": {dataset: [identity, ...]}, "others": [OTHER, ...]}
 //   STUDY:   {"study": its record in the database, "journals": [trial, ...], "begun": b,
 //             "dearest": [event, ...],
 //             "runs": [{"trial", "config", "charged": [attempt, ...]}, ...]}
+//   OTHER:   {"id", "method", "composition"}
 //
 //   hash, resolved, text, program   the spec as the database has it; the number of the release is
 //                                   in `resolved`
@@ -23,6 +24,9 @@
 //                                   that any of them is charged; absent in older files
 //   data                            what identified data when specs were run (record_data); absent
 //                                   where there is none, and in older files
+//   others                          private selections that the folder's database does not tell of,
+//                                   or not all: an older one, or another copy's, took its place;
+//                                   absent where there is none
 //   runs                            what the row's trials executed, by attempt, and what those that
 //                                   are not over are charged; empty for a private selection, whose
 //                                   row says it
@@ -53,6 +57,7 @@ struct ReleaseRecord {
   std::string draws = {};
   std::vector<RecordedStudy> studies;
   std::map<std::string, std::vector<json::object>> data = {};  // Store::data()
+  std::vector<results::RetiredStudy> others = {};              // of private selections
 };
 
 // The releases of `spec`, oldest first; empty if it has no file. Returns an error if the file

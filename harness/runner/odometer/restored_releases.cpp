@@ -36,10 +36,6 @@ Result<void> put_charge(results::Store& store, const results::StudyRecord& study
                             .trials = {}});
 }
 
-bool has_nonce(const trial::ChargedAttempt& attempt) {
-  return !attempt.name.empty() && !attempt.name.starts_with("attempt ");
-}
-
 // The run as its record has it, without the attempts that its journal, its key and the database
 // explain: what was charged of one that was under way may turn out to have released nothing.
 Result<results::TrialRecord> unexplained(const OutFolder& out, const results::TrialRecord& known,
@@ -113,11 +109,22 @@ Result<void> put_costs(results::Store& store, const OutFolder& out, const Record
 
 // Whether the database says at least as much of the row.
 bool says_as_much(const std::optional<results::StudyRecord>& known, const results::StudyRecord& recorded) {
+  const bool is_unbooked = known && !results::is_answered(*known) && booking_of(known->composition).empty();
+  if (is_unbooked && !booking_of(recorded.composition).empty()) return false;
   if (!known || !results::is_answered(recorded)) return known.has_value();
   // What was opened again after it was cancelled, or had another answer before it was lost.
   const bool gives_way =
       results::is_lost(*known) || (results::is_cancelled(*known) && !results::is_cancelled(recorded));
   return results::is_answered(*known) && !gives_way;
+}
+
+// Another copy's booking of the row gives way to the record's, and stays counted.
+Result<void> retire_other_booking(results::Store& store, const std::optional<results::StudyRecord>& known,
+                                  const results::StudyRecord& recorded) {
+  if (!known) return {};
+  const auto booking = booking_of(known->composition);
+  if (booking.empty() || booking == booking_of(recorded.composition)) return {};
+  return store.put_retired({known->id, known->spec, known->method, known->composition, known->trials});
 }
 
 // It says which runs compose, and of a private selection it alone says what that cost. No command
@@ -183,8 +190,12 @@ Result<std::string> put_back(results::Store& store, const OutFolder& out, const 
   if (!lost) return lost.error();
   // The database may be of before it had begun.
   const bool has_answer = *known && results::is_answered(**known);
-  if (!lost->empty() && !has_answer) return put_lost_selection(store, recorded, *lost);
+  if (!lost->empty() && !has_answer) {
+    if (auto retired = retire_other_booking(store, *known, recorded.study); !retired) return retired.error();
+    return put_lost_selection(store, recorded, *lost);
+  }
   if (says_as_much(*known, recorded.study)) return std::string();
+  if (auto retired = retire_other_booking(store, *known, recorded.study); !retired) return retired.error();
   auto study = recorded.study;
   const bool is_cancelled = results::is_cancelled(study);
   // Runs of a cancelled study may have no end: what they executed is in its record.
@@ -222,6 +233,26 @@ Result<bool> has_row(const results::Store& store, const std::vector<results::Ret
   return *known || std::ranges::count(retired, study, &results::RetiredStudy::id) > 0;
 }
 
+// Private selections, which are counted once by their bookings, whoever tells of them.
+Result<void> put_selections(results::Store& store, const ReleaseRecord& record) {
+  auto released = record.others;
+  for (const auto& recorded : record.studies) {
+    auto one = released_by(recorded);
+    if (!one) continue;
+    const auto known = store.study(one->id);
+    if (!known) return known.error();
+    // Its row lists the runs.
+    const bool is_row = *known && results::is_answered(**known) && !results::is_cancelled(**known) &&
+                        (**known).composition.contains("selection") &&
+                        (**known).composition.at("selection") == one->composition.at("selection");
+    if (!is_row) released.push_back(std::move(*one));
+  }
+  for (const auto& one : released) {
+    if (auto put = store.put_retired(one); !put) return put;
+  }
+  return {};
+}
+
 // Returns why rows of the spec cannot come back, or nothing. What everything cost comes back in any
 // case, whatever the database has instead: it may be an older copy.
 Result<std::string> restore(results::Store& store, const OutFolder& out, const std::string& spec,
@@ -244,6 +275,7 @@ Result<std::string> restore(results::Store& store, const OutFolder& out, const s
     for (const auto& study : record.studies) {
       if (auto put = put_costs(store, out, study); !put) return put.error();
     }
+    if (auto put = put_selections(store, record); !put) return put.error();
     // Otherwise the folder went on with something else.
     const bool is_current = is_known && i + 1 == records.size();
     if (is_current) {

@@ -101,4 +101,16 @@ Result<std::optional<std::int64_t>> latest_unrecorded(const results::Store& stor
   return latest;
 }
 
+std::optional<std::int64_t> latest_release_of_journals(const OutFolder& out) {
+  std::optional<std::int64_t> latest;
+  std::error_code absent;
+  for (const auto& entry : std::filesystem::directory_iterator(out.journals(), absent)) {
+    if (entry.path().extension() != ".jsonl") continue;
+    const auto journal = mechanism::read_journal(entry.path().string());
+    if (journal)
+      latest = std::max(latest, std::optional(journal->config.repetition / trial::kRepetitionsPerRelease));
+  }
+  return latest;
+}
+
 }  // namespace hyfreedp::runner
