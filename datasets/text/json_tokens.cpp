@@ -307,11 +307,9 @@ class JsonReader {
   Result<void> read_config() {
     const auto config = tokenizer_config(folder_, "");
     if (!config) return config.error();
-    // A name, or an object with it.
     const auto token = [&](const char* key) -> std::optional<std::int64_t> {
-      const auto& value = member(*config, key);
-      const auto& name = value.is_object() ? member(value.get_object(), "content") : value;
-      return name.is_string() ? id_of(name.get_string()) : std::nullopt;
+      const auto name = token_name(*config, key);
+      return name ? id_of(*name) : std::nullopt;
     };
     const auto* padding = member(file_, "padding").if_object();
     const auto* own = padding != nullptr ? member(*padding, "pad_id").if_int64() : nullptr;

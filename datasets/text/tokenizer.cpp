@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "datasets/text/json_tokens.h"
-#include "datasets/text/roberta_tokens.h"
+#include "datasets/text/pair_tokens.h"
 #include "datasets/text/tokenizer_config.h"
 #include "datasets/text/word_pieces.h"
 #include "harness/base/files.h"
@@ -20,13 +20,13 @@ bool is_there(const std::string& folder, const std::string& name) {
   return std::filesystem::exists(folder + "/" + name, ignored);
 }
 
-enum class Kind { word_pieces, roberta, json, none };
+enum class Kind { word_pieces, pairs, json, none };
 Kind kind_of(const std::string& folder) {
   if (is_there(folder, "vocab.txt")) return Kind::word_pieces;
   const bool has_pairs = is_there(folder, "vocab.json") && is_there(folder, "merges.txt");
-  if (!is_there(folder, kJson)) return has_pairs ? Kind::roberta : Kind::none;
+  if (!is_there(folder, kJson)) return has_pairs ? Kind::pairs : Kind::none;
   const bool is_roberta = is_there(folder, "tokenizer_config.json") && tokenizer_config(folder, kRoberta);
-  return has_pairs && is_roberta ? Kind::roberta : Kind::json;
+  return has_pairs && is_roberta ? Kind::pairs : Kind::json;
 }
 
 template <class T>
@@ -56,16 +56,16 @@ Result<std::unique_ptr<Tokenizer>> load_tokenizer(const std::string& folder) {
   switch (kind_of(folder)) {
     case Kind::word_pieces:
       return loaded<WordPieces>(folder);
-    case Kind::roberta:
-      return loaded<RobertaTokens>(folder);
+    case Kind::pairs:
+      return loaded<PairTokens>(folder);
     case Kind::json:
       return loaded<JsonTokens>(folder);
     case Kind::none:
       break;
   }
   return error(fmt::format(
-      "{}: has no tokenizer that can be read: vocab.txt (WordPiece), vocab.json and merges.txt (RoBERTa's "
-      "pairs of bytes), or tokenizer.json (byte-pair encoding).",
+      "{}: has no tokenizer that can be read: vocab.txt (WordPiece), vocab.json and merges.txt (pairs of "
+      "bytes of GPT-2, OPT or RoBERTa), or tokenizer.json (byte-pair encoding).",
       folder));
 }
 

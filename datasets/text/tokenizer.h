@@ -55,10 +55,11 @@ class Tokenizer {
 inline constexpr const char* kTokenizerFiles[] = {"vocab.txt", "vocab.json", "merges.txt",
                                                   "tokenizer_config.json", "tokenizer.json"};
 
-// The first that the folder has of: WordPiece (word_pieces.h), by vocab.txt; RoBERTa's pairs of
-// bytes (roberta_tokens.h), by vocab.json and merges.txt where tokenizer_config.json names
-// RobertaTokenizer or there is no tokenizer.json; byte-pair encoding as tokenizer.json describes it
-// (json_tokens.h). Errors name the file that is absent or wrong.
+// The first that the folder has of: WordPiece (word_pieces.h), by vocab.txt; pairs of bytes of
+// GPT-2, OPT or RoBERTa (pair_tokens.h), by vocab.json and merges.txt where tokenizer_config.json
+// does not name another tokenizer than RobertaTokenizer or there is no tokenizer.json; byte-pair
+// encoding as tokenizer.json describes it (json_tokens.h). Errors name the file that is absent or
+// wrong.
 Result<std::unique_ptr<Tokenizer>> load_tokenizer(const std::string& folder);
 
 // SHA-256 over what decides the tokens: a line for each of kTokenizerFiles that is there, but for a

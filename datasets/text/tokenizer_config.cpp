@@ -24,4 +24,11 @@ Result<json::object> tokenizer_config(const std::string& folder, const std::stri
   return config;
 }
 
+std::optional<std::string> token_name(const json::object& config, const char* key) {
+  const auto* value = config.if_contains(key);
+  if (value != nullptr && value->is_object()) value = value->get_object().if_contains("content");
+  if (value == nullptr || !value->is_string()) return std::nullopt;
+  return std::string(value->get_string());
+}
+
 }  // namespace hyfreedp::datasets

@@ -1,6 +1,7 @@
 // A weights folder's tokenizer_config.json, of which a tokenizer follows some keys.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "harness/base/json.h"
@@ -10,5 +11,8 @@ namespace hyfreedp::datasets {
 // Empty where there is no such file. An error where it is for another class than `kind` (its name
 // in transformers, with or without "Fast"); an empty `kind` is any.
 Result<json::object> tokenizer_config(const std::string& folder, const std::string& kind);
+
+// What a key such as "eos_token" names: a text, or an object with it as "content".
+std::optional<std::string> token_name(const json::object& config, const char* key);
 
 }  // namespace hyfreedp::datasets

@@ -122,7 +122,7 @@ TEST_F(ModelFolders, HaveTheTokenizerOfTheWeights) {
 }
 
 TEST_F(ModelFolders, HaveTheNamesAndBytesOfTheReferenceFiles) {
-  for (const std::string name : {"vit_token", "vit_avg", "beit", "gpt2", "llama"}) {
+  for (const std::string name : {"vit_token", "vit_avg", "beit", "gpt2", "llama", "opt"}) {
     SCOPED_TRACE(name);
     const auto reference = from_case(name);
     if (reference.empty()) GTEST_SKIP() << "SKIPPED: no reference case " << name;
@@ -160,6 +160,9 @@ TEST_F(ModelFolders, HaveTheNamesAndBytesOfTheReferenceFiles) {
                             "max_position_embeddings",
                             "tie_word_embeddings",
                             "hidden_act",
+                            "ffn_dim",
+                            "word_embed_proj_dim",
+                            "do_layer_norm_before",
                             "bos_token_id",
                             "eos_token_id"}) {
       if (!theirs.contains(key)) continue;
@@ -177,11 +180,12 @@ TEST_F(ModelFolders, NameTheSpecialTokensOfTheFolderTheyBeganWithOrNone) {
     return weights_config(file(model)).value();
   };
   const json::object small{{"width", 8}, {"depth", 1}, {"heads", 1}};
-  for (const std::string model : {"gpt2", "llama"}) {
+  for (const std::string model : {"gpt2", "llama", "opt"}) {
     SCOPED_TRACE(model);
     auto config = written(model, small, 12);
     EXPECT_EQ(config.at("bos_token_id"), nullptr);
     EXPECT_EQ(config.at("eos_token_id"), nullptr);
+    EXPECT_EQ(config.at("pad_token_id"), nullptr);
     config["eos_token_id"] = json::array{3, 4};
     config["pad_token_id"] = 5;
     config.erase("bos_token_id");

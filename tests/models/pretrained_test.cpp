@@ -81,7 +81,7 @@ TEST_F(Pretrained, ANewHeadIsDrawnAndPositionsAreResized) {
 }
 
 TEST_F(Pretrained, LanguageModelsGiveTheReferencesLogits) {
-  for (const std::string name : {"gpt2", "llama"}) {
+  for (const std::string name : {"gpt2", "llama", "opt"}) {
     SCOPED_TRACE(name);
     const auto folder = from_case(name);
     if (folder.empty()) GTEST_SKIP() << "SKIPPED: no reference case " << name;

@@ -21,6 +21,7 @@
 #include "harness/models/networks/bert.h"
 #include "harness/models/networks/gpt2.h"
 #include "harness/models/networks/llama.h"
+#include "harness/models/networks/opt.h"
 #include "harness/models/networks/vit.h"
 #include "harness/models/weights/safetensors.h"
 #include "tests/models/compare.h"
@@ -51,6 +52,7 @@ const std::set<std::string> kCovered = {"Linear",
                                         "beit",
                                         "GPT2LMHeadModel",
                                         "LlamaForCausalLM",
+                                        "OPTForCausalLM",
                                         "BertForSequenceClassification",
                                         "RobertaForSequenceClassification"};
 
@@ -214,6 +216,7 @@ Network build(const Case& reference, const torch::TensorOptions& options, bool a
       return make_network(graph_of(shape, lora).value(), options, trainable);
     };
     if (kind == "GPT2LMHeadModel") return made(Gpt2Shape::from_json(config, "config").value());
+    if (kind == "OPTForCausalLM") return made(OptShape::from_json(config, "config").value());
     if (kind == "LlamaForCausalLM") return made(LlamaShape::from_json(config, "config").value());
     if (kind == "BertForSequenceClassification" || kind == "RobertaForSequenceClassification") {
       const bool is_roberta = kind.starts_with("Roberta");

@@ -197,6 +197,7 @@ std::vector<Measured> measured() {
           {"eva02", with(vit, "trainable", "head"), "synthetic-images", images(32)},
           {"gpt2", {{"width", 64}, {"depth", 3}}, "synthetic-tokens", tokens},
           {"gpt2", {{"width", 64}, {"depth", 12}}, "synthetic-tokens", tokens},
+          {"opt", {{"width", 64}, {"depth", 3}}, "synthetic-tokens", tokens},
           {"llama", {{"width", 64}, {"depth", 3}, {"kv_heads", 2}}, "synthetic-tokens", tokens},
           {"bert", {{"width", 64}, {"depth", 3}}, "synthetic-tokens", with(tokens, "classes", 3)},
           {"roberta", {{"width", 64}, {"depth", 3}}, "synthetic-tokens", with(tokens, "classes", 3)},

@@ -8,6 +8,7 @@
 #include "harness/models/networks/gpt2.h"
 #include "harness/models/networks/llama.h"
 #include "harness/models/networks/mlp.h"
+#include "harness/models/networks/opt.h"
 #include "harness/models/networks/resnet.h"
 #include "harness/models/networks/resnet_imagenet.h"
 #include "harness/models/networks/squeezenet.h"
@@ -23,8 +24,8 @@ const std::vector<Facts>& model_facts() {
                                            convnext_facts(),    vit_facts(),
                                            beit_facts(),        clip_facts(),
                                            eva02_facts(),       gpt2_facts(),
-                                           llama_facts(),       bert_facts(),
-                                           roberta_facts()};
+                                           llama_facts(),       opt_facts(),
+                                           bert_facts(),        roberta_facts()};
   return facts;
 }
 

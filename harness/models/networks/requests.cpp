@@ -22,9 +22,9 @@ Result<void> decides_alone(const Request& request, const char* decides,
 
 Result<void> need_vectors(const Request& request) {
   if (!request.input.is_sequence()) return {};
-  return error(
-      fmt::format("{}: it takes vectors of numbers, but the dataset has sequences of tokens. Use {}.",
-                  request.where(), request.input.predicts_tokens() ? "gpt2 or llama" : "bert or roberta"));
+  return error(fmt::format(
+      "{}: it takes vectors of numbers, but the dataset has sequences of tokens. Use {}.", request.where(),
+      request.input.predicts_tokens() ? "gpt2, llama or opt" : "bert or roberta"));
 }
 
 Result<void> need_sequence(const Request& request) {

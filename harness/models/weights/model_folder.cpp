@@ -68,7 +68,7 @@ json::object adapter_facts(const Blueprint& plan, const json::object& options, b
 }
 
 // Special tokens are no part of a network's sizes. Those of a folder go on. Where a reader is told
-// of none it takes GPT-2's or Llama's, which is right of GPT-2's own vocabulary alone.
+// of none it takes its family's, which is right of GPT-2's own vocabulary alone.
 Result<json::object> config_of(const Blueprint& plan, const json::object& options) {
   auto config = plan.description.config;
   if (!predicts_tokens(plan)) return config;
@@ -81,7 +81,7 @@ Result<json::object> config_of(const Blueprint& plan, const json::object& option
     if (!theirs) return theirs.error();
     tokens = std::move(*theirs);
   } else if (config.at("model_type") != "gpt2" || config.at("vocab_size") != kGpt2Vocabulary) {
-    tokens = {{"bos_token_id", nullptr}, {"eos_token_id", nullptr}};
+    tokens = {{"bos_token_id", nullptr}, {"eos_token_id", nullptr}, {"pad_token_id", nullptr}};
   }
   for (const char* name : {"bos_token_id", "eos_token_id", "pad_token_id"}) {
     if (const auto* token = tokens.if_contains(name)) config[name] = *token;

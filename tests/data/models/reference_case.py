@@ -1,4 +1,4 @@
-"""What make.py of the reference cases (beit, bert) shares: per-sample gradients by a loop of one pass and one
+"""What make.py of the reference cases (beit, bert, opt, roberta) shares: per-sample gradients by a loop of one pass and one
 autograd.grad a sample, and the files of a case. Needs PyTorch 2.11.0 and safetensors."""
 import json
 import os
@@ -42,7 +42,7 @@ def off(wide, narrow):
     return max(((a - b.double()).abs().max() / a.abs().max()).item() for a, b in zip(wide, narrow))
 
 
-def write_case(out, state, inputs, wanted, wide, narrow, layer_of, keeps_sum, case, config):
+def write_case(out, state, inputs, wanted, wide, narrow, layer_of, keeps_sum, case, config, loss="cross_entropy"):
     """wanted: of each run, which parameters train; wide, narrow: (loss_of, parameters) in float64 and float32."""
     samples = inputs["labels"].shape[0]
     runs, expected = {}, {}
@@ -56,7 +56,7 @@ def write_case(out, state, inputs, wanted, wide, narrow, layer_of, keeps_sum, ca
         low_logits, low_losses, low = run(*narrow, samples, names, layers, keeps_sum)
         expected |= {"logits": logits, "loss": losses} | {f"{name}/{key}": value for key, value in found.items()}
         sums = [key for key in found if key.startswith("sum_")]
-        runs[name] = {"loss": "cross_entropy", "logits_key": "logits", "loss_key": "loss", "trainable": names,
+        runs[name] = {"loss": loss, "logits_key": "logits", "loss_key": "loss", "trainable": names,
                       "frozen": [n for n in state if n not in names],
                       "n_trainable": sum(state[n].numel() for n in names), "layers": layers,
                       "stored": sorted({key.partition("/")[0] for key in found}),

@@ -7,10 +7,9 @@ import transformers
 from tokenizers import ByteLevelBPETokenizer
 from transformers import RobertaTokenizerFast
 
-TEXTS = ["", " ", "hello world", " hello world", "Hello, World!", "unaffable  unaffable", "it's 3.50$ + 7=~x^2` they'll",
-         "naïve café", "na\u0308ive cafe\u0301", "中文字", "a中b", "한국어", "İstanbul ΣΑΣ straße", "x" * 100,
-         "hello\u200bworld", "hello\u00a0world\u2003again", "tabs\tand\n\nlines  \n end", "\U0001f600 smile", "(hello)[world]{!}",
-         "¿qué? «oui» „ja“ – — …", "1,234,567.89", "one-two_three/four\\five", "Ａｂｃ ｆｕｌｌ", "the the the", "hello" * 30]
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from texts import TEXTS
+
 PAIRS = [("hello world", "again"), ("hello world " * 10, "again again"), ("the", "hello world " * 10)]
 LENGTH = 24
 MARKS = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
