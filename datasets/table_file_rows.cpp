@@ -353,6 +353,8 @@ Result<json::object> TableFile::complete(json::object given_options, Notes& note
   const auto splits = split_rows(*table, options);
   if (!splits) return in_context(*path, splits.error());
   note_untested(*path, (*splits)[2], labels_of(options), notes);
+  if (auto blank = blank_texts_note(*path, table->train, table->test); !blank.empty())
+    notes.push_back(std::move(blank));
   options["features"] = features;
   options["train"] = (*splits)[0].rows.size();
   options["validation"] = (*splits)[1].rows.size();

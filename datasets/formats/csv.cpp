@@ -33,6 +33,8 @@ Result<CsvReader> CsvReader::open(const std::string& path, char separator) {
 }
 
 Result<std::optional<CsvRecord>> CsvReader::next() {
+  // Blank lines at the end are no records, but where one empty field would be.
+  if (header_.size() > 1 && text_.find_first_not_of("\r\n", at_) == std::string::npos) at_ = text_.size();
   if (at_ == text_.size()) return std::optional<CsvRecord>();
   auto found = record();
   if (!found) {
@@ -80,6 +82,8 @@ Result<std::string> CsvReader::plain() {
   auto field = text_.substr(at_, end - at_);
   at_ = end;
   if ((at_ == text_.size() || at('\n')) && field.ends_with('\r')) field.pop_back();
+  if (field.find('\r') != std::string::npos)
+    return wrong("a carriage return alone ends no line here; `tr '\\r' '\\n'` makes line feeds of them");
   return field;
 }
 

@@ -93,8 +93,7 @@ Result<void> check_names(const std::vector<std::string>& header) {
 }
 
 Result<void> check_not_blank(std::string_view text) {
-  if (text.find_first_not_of(" \t\r\n\v\f") != std::string_view::npos) return {};
-  return error("the text is empty. Take the record out.");
+  return is_blank(text) ? error("the text is empty. Take the record out.") : Result<void>();
 }
 
 Result<void> add_label(const std::string& field, const std::vector<std::string>& labels, NumberTable& table) {
@@ -147,6 +146,10 @@ Result<void> add_records(CsvReader& reader, const std::string& path, std::size_t
 }
 
 }  // namespace
+
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos;
+}
 
 Result<NumberTable> read_number_csv(const std::string& path, char separator, const std::string& label,
                                     const std::vector<std::string>& labels) {

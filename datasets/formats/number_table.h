@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/base/result.h"
@@ -41,5 +42,8 @@ Result<NumberTable> read_text_json_lines(const std::string& path, const TextColu
 // The lines of a file (lines.h) as such rows without a class. Errors: text that is not UTF-8, no
 // line that has a text, and unless `blank_too` each line that has none.
 Result<NumberTable> read_text_lines(const std::string& path, bool blank_too);
+
+// Whether a text has nothing but blanks of ASCII.
+bool is_blank(std::string_view text);
 
 }  // namespace hyfreedp::datasets

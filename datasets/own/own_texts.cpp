@@ -68,4 +68,17 @@ Result<std::array<OwnTexts, 2>> read_own_texts(const std::string& path, const js
   return std::array{std::move(*train), std::move(*test)};
 }
 
+std::string blank_texts_note(const std::string& path, const NumberTable& train, const NumberTable& test) {
+  std::size_t blank = 0;
+  for (const auto* part : {&train, &test}) {
+    for (std::size_t i = 0; i < part->texts.size(); ++i) {
+      const bool lacks_second = !part->seconds.empty() && is_blank(part->seconds[i]);
+      blank += lacks_second || is_blank(part->texts[i]) ? 1 : 0;
+    }
+  }
+  if (blank == 0) return "";
+  return fmt::format("{}: {} of {} rows lack a text; each is an example with an empty one", path, blank,
+                     train.texts.size() + test.texts.size());
+}
+
 }  // namespace hyfreedp::datasets

@@ -30,4 +30,8 @@ Result<std::array<OwnTexts, 2>> read_own_texts(const std::string& path, const js
 // Whether the option `records` says so: blank lines are read then.
 bool in_blocks(const json::object& options);
 
+// What the owner of classified texts should know where some rows of both files lack one, as
+// programs write them that save a table; empty where none does.
+std::string blank_texts_note(const std::string& path, const NumberTable& train, const NumberTable& test);
+
 }  // namespace hyfreedp::datasets

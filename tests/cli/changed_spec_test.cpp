@@ -147,11 +147,14 @@ TEST_F(RunChanged, ADryRunNamesTheRowsThatWouldLeave) {
     }
   }
   ASSERT_EQ(in_folder({spec_, "--dry-run", "--set", "title=T"}), 0) << err();
-  EXPECT_THAT(out(), Not(HasSubstr("--replace")));
+  EXPECT_THAT(out(), AllOf(Not(HasSubstr("--replace")),
+                           HasSubstr("4 of these 4 studies have their rows in " + folder.root + " already")));
   const std::vector<std::string> other = {spec_, "--dry-run", "--set", "panels.small.rows.prodigy.steps=9"};
   ASSERT_EQ(in_folder(other), 0) << err();
-  EXPECT_THAT(out(),
-              HasSubstr("for which the run asks for --replace: small, prodigy (2 studies: trained anew)."));
+  EXPECT_THAT(
+      out(),
+      AllOf(HasSubstr("for which the run asks for --replace: small, prodigy (2 studies: trained anew)."),
+            HasSubstr("2 of these 4 studies have their rows")));
 }
 
 class TableChanged : public Changed {

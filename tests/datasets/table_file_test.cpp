@@ -444,6 +444,24 @@ TEST_F(OwnTexts, AreTheTokensOfTheirTokenizer) {
   }
 }
 
+TEST_F(OwnTexts, RowsWithoutATextAreTold) {
+  write("full.csv", mail(1));
+  const auto notes_of = [&](const std::string& file, const json::object& more) {
+    Notes notes;
+    json::object given = texts(more);
+    given["path"] = path(file);
+    given["label"] = "kind";
+    given["labels"] = "no, yes";
+    EXPECT_TRUE(
+        complete_options(facts(), resolve_options(facts().options, given, "table-file").value(), &notes));
+    return notes;
+  };
+  EXPECT_EQ(notes_of("mail.csv", {}),
+            Notes{path("mail.csv") + ": 1 of 60 rows lack a text; each is an example with an empty one"});
+  EXPECT_EQ(notes_of("full.csv", {}), Notes{});
+  EXPECT_EQ(notes_of("mail.csv", {{"text", "other"}, {"second", "text"}}).size(), 1U);
+}
+
 TEST_F(OwnTexts, APairHasBoth) {
   const auto options = completed("mail.csv", texts({{"second", "other"}}));
   ASSERT_TRUE(options) << options.error().message;

@@ -26,6 +26,7 @@ TEST_F(Csv, FieldsMayBeQuotedAndLinesEndEitherWay) {
   EXPECT_EQ((*records)[0].line, 2U);
   EXPECT_EQ((*records)[1].line, 3U);
   EXPECT_EQ((*records)[2].line, 5U);
+  EXPECT_EQ(read("a,b\n1,2\n\r\n\n").value().size(), 1U) << "blank lines at the end";
   const auto none = read("a,b");
   ASSERT_TRUE(none.has_value());
   EXPECT_TRUE(none->empty());
@@ -37,9 +38,10 @@ TEST_F(Csv, WhatIsMalformedIsNamedWithItsLine) {
       {"a,c\n", ":1: the first line must be a,b."},
       {"a,b\n1,2\n3\n", ":3: the record has 1 field, but 2 are expected"},
       {"a,b\n1,2,3\n", ":2: the record has 3 fields, but 2 are expected"},
-      {"a,b\n\"x\ny\",2\n\n", ":4: the record has 1 field, but 2 are expected"},
+      {"a,b\n\"x\ny\",2\n\n3,4\n", ":4: the record has 1 field, but 2 are expected"},
       {"a,b\n1,2\n\"3,\n4", ":3: a quote is not closed"},
       {"a,b\n1,2\"\n", ":2: a quote inside a field"},
+      {"a,b\r1,2\r", ":1: a carriage return alone ends no line"},
       {"a,b\n\"1\"x,2\n", ":2: text behind a closing quote"}};
   for (const auto& [text, what] : cases) {
     const auto records = read(text);

@@ -43,6 +43,8 @@ TEST_F(UnreadSpec, RowsThatNoPanelUses) {
               Contains(HasSubstr("spec.yaml:8: the row 'mine' has no effect")));
   EXPECT_THAT(told(rows + "panels: [{id: a, rows: [prodigy]}, {id: b}]\n"), IsEmpty());
   EXPECT_THAT(told(rows + "panels: [{id: a, rows: [prodigy, {use: mine, title: T}]}]\n"), IsEmpty());
+  EXPECT_THAT(told(rows + "presets: {one: {panels: [{id: a, rows: [prodigy]}]}}\n"), IsEmpty())
+      << "another preset may use it";
 }
 
 TEST_F(UnreadSpec, WhatNoRowIs) {

@@ -42,6 +42,7 @@
 #include "harness/runner/progress/run_price.h"
 #include "harness/runner/progress/snapshot.h"
 #include "harness/runner/spec/spec_needs.h"
+#include "results/store/states.h"
 #include "results/table/cell_text.h"
 
 namespace hyfreedp::cli {
@@ -208,6 +209,27 @@ runner::Pace measured_in(const std::string& out) {
   return pace ? std::move(*pace) : runner::Pace();
 }
 
+// How many studies have a row already, of a spec that the folder has run.
+Result<void> print_known(const results::Store& store, const runner::OutFolder& folder,
+                         const runner::Spec& spec, const runner::Only& only, std::ostream& out) {
+  const auto recorded = store.spec(spec.content.name);
+  if (!recorded) return recorded.error();
+  if (!*recorded) return {};
+  auto planned = runner::plan_release(spec);
+  if (!planned) return planned.error();
+  const auto studies = runner::covered(std::move(*planned), only);
+  std::size_t known = 0;
+  for (const auto& study : studies) {
+    const auto found = store.study(study.id);
+    if (!found) return found.error();
+    if (*found && results::is_answered(**found)) ++known;
+  }
+  if (known > 0)
+    out << fmt::format("{} of these {} studies have their rows in {} already and are not trained again.\n",
+                       known, studies.size(), folder.root);
+  return {};
+}
+
 // What the odometers show now, and when all that the spec starts with is done.
 Result<void> print_forecast(const RunRequest& request, runner::Spec spec, const runner::Only& only,
                             const std::vector<runner::PlannedStudy>& planned, std::ostream& out) {
@@ -233,6 +255,7 @@ Result<void> print_forecast(const RunRequest& request, runner::Spec spec, const 
   asked.cap.reset();
   const auto budget = reserved_budget(**store, folder, spec, asked, only, planned);
   if (!budget) return budget.error();
+  if (auto known = print_known(**store, folder, spec, only, out); !known) return known;
   const auto delta = request.cap_delta;
   const auto forecasts = budget->forecast(delta);
   if (!forecasts) return forecasts.error();

@@ -211,7 +211,7 @@ spec::Spec read_document(const Entry& document, const std::string& preset, Probl
   if (!panels) return spec;
   if (panels->size() > 1) check_test_sets_of_others(document, *panels, problems);
   if (spec.table) check_table_rows(*document.find("table"), *spec.table, *panels, problems);
-  warn_of_unread(document, spec.table, *panels, problems);
+  warn_of_unread(document, spec, *panels, problems);
   spec.panels = std::move(*panels);
   const auto reproduces = document.find("reproduces");
   add_footnotes(paper ? leave_out_paper(*reproduces, spec, problems) : LeftOut{}, spec);

@@ -127,13 +127,15 @@ void warn_of_raw_losses(const Entry& document, const std::vector<spec::Panel>& p
 
 }  // namespace
 
-void warn_of_unread(const Entry& document, const std::optional<spec::Table>& table,
-                    const std::vector<spec::Panel>& panels, Problems& problems) {
+void warn_of_unread(const Entry& document, const spec::Spec& spec, const std::vector<spec::Panel>& panels,
+                    Problems& problems) {
   warn_of_other_cells(document, panels, problems);
-  warn_of_other_defaults(document, problems);
-  warn_of_other_rows(document, problems);
+  if (spec.preset.empty()) {  // otherwise another preset may read them
+    warn_of_other_defaults(document, problems);
+    warn_of_other_rows(document, problems);
+  }
   warn_of_raw_losses(document, panels, problems);
-  if (table) warn_of_table(*document.find("table"), *table, panels, problems);
+  if (spec.table) warn_of_table(*document.find("table"), *spec.table, panels, problems);
 }
 
 }  // namespace hyfreedp::runner

@@ -11,7 +11,7 @@
 namespace hyfreedp::runner {
 
 // `document`: the top level as its preset makes it; `table` and `panels`: what was read of it.
-void warn_of_unread(const Entry& document, const std::optional<spec::Table>& table,
-                    const std::vector<spec::Panel>& panels, Problems& problems);
+void warn_of_unread(const Entry& document, const spec::Spec& spec, const std::vector<spec::Panel>& panels,
+                    Problems& problems);
 
 }  // namespace hyfreedp::runner
