@@ -15,6 +15,7 @@
 #include "results/store/store.h"
 #include "tests/datasets/scratch.h"
 #include "tests/end_to_end/miniature_files.h"
+#include "tests/end_to_end/miniature_texts.h"
 #include "tests/end_to_end/paper_files.h"
 #include "tests/end_to_end/program.h"
 
@@ -59,6 +60,7 @@ TEST_F(PaperImages, EveryPaperPresetIsPlannedAndPricedWithoutItsFiles) {
   const datasets::ScopedVariable no_worker("HYFREEDP_WORKER", "/bin/false");
   std::size_t on_images = 0;
   std::size_t on_features = 0;
+  std::size_t on_texts = 0;
   for (const auto& file : files_with("paper")) {
     const auto planned = run({"run", file, "--preset", "paper", "--dry-run"});
     if (planned.code != 0) {
@@ -67,6 +69,10 @@ TEST_F(PaperImages, EveryPaperPresetIsPlannedAndPricedWithoutItsFiles) {
     EXPECT_THAT(planned.out, ContainsRegex("Price of these: [0-9]+ runs?, .* GPU hours at an assumed"))
         << file;
     if (planned.out.find("Not on this machine: The weights folder 'beit") != std::string::npos) ++on_features;
+    for (const char* folder : {"gpt2", "roberta-base", "llama2-7b"}) {
+      const auto absent = fmt::format("Not on this machine: The weights folder '{}'", folder);
+      if (planned.out.find(absent) != std::string::npos) ++on_texts;
+    }
     if (planned.out.find(" and vit:") == std::string::npos) continue;
     ++on_images;
     EXPECT_THAT(planned.out, HasSubstr("Not on this machine: The weights folder 'vit-")) << file;
@@ -75,6 +81,7 @@ TEST_F(PaperImages, EveryPaperPresetIsPlannedAndPricedWithoutItsFiles) {
   }
   EXPECT_GE(on_images, 7U);
   EXPECT_GE(on_features, 12U);
+  EXPECT_GE(on_texts, 12U);
 }
 
 TEST_F(PaperImages, ARunNamesTheCommandsThatBringItsFiles) {
@@ -97,7 +104,7 @@ TEST_P(PaperBodies, RunOnMiniatureFiles) {
   draw_no_pictures();
   // Chosen while there is nothing to read, which takes longer than the choice.
   const auto files = files_with("tiny");
-  EXPECT_GE(files.size(), 34U);
+  EXPECT_GE(files.size(), 46U);
   const auto chosen = files_with_every_part(files, "tiny");
   const auto tiny = data() / "tiny";
   constexpr int kOf = 20;
@@ -122,6 +129,7 @@ TEST_P(PaperBodies, RunOnMiniatureFiles) {
   write_vit(data() / "eva02-large-patch14-448", {"eva02_large_patch14_448", 16, 2, 2}, 448);
   write_convnext(data() / "convnext-xlarge-384", 8);
   write_resnet20(data() / "cifar100-resnet20");
+  write_texts(data());
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     if (static_cast<int>(i) % kThirds != GetParam()) continue;
     const auto& file = chosen[i];

@@ -23,7 +23,7 @@ LABELS[0, :3] = -100                                     # a prompt
 CONFIG = transformers.OPTConfig(
     vocab_size=24, hidden_size=16, word_embed_proj_dim=16, num_hidden_layers=2, num_attention_heads=2, ffn_dim=24,
     max_position_embeddings=10, pad_token_id=PAD, bos_token_id=2, eos_token_id=2, dropout=0.0,
-    attention_dropout=0.0, layerdrop=0.0, attn_implementation="eager")
+    attention_dropout=0.0, layerdrop=0.0, attn_implementation="sdpa")
 
 
 def network():
