@@ -131,6 +131,55 @@ PretrainedWeights cifar100_resnet20() {
               .bytes = 1'150'000}};
 }
 
+// Folders of a hub with their tokenizers. Nobody here has measured a checksum, so they are unpinned.
+PretrainedWeights of_hub(PretrainedWeights weights, const std::string& repository) {
+  for (const auto* file : {"config.json", "model.safetensors", "vocab.json", "merges.txt"}) {
+    weights.supply.downloads.push_back(
+        {.name = file, .urls = {fmt::format("https://huggingface.co/{}/resolve/main/{}", repository, file)}});
+  }
+  return weights;
+}
+
+PretrainedWeights gpt2() {
+  return of_hub(
+      {.name = "gpt2",
+       .title = "GPT-2, a language model of 124 M parameters, with its tokenizer",
+       .licence = "MIT",
+       .source = "Radford et al.: Language Models are Unsupervised Multitask Learners, 2019; weights "
+                 "of Hugging Face (openai-community/gpt2)",
+       .architecture = "gpt2",
+       .trained_on = "texts of the web (WebText)",
+       .supply = {.bytes = 549'500'000}},
+      "openai-community/gpt2");
+}
+
+PretrainedWeights roberta_base() {
+  return of_hub({.name = "roberta-base",
+                 .title = "RoBERTa-base, an encoder of texts of 125 M parameters, with its tokenizer",
+                 .licence = "MIT",
+                 .source = "Liu et al.: RoBERTa: A Robustly Optimized BERT Pretraining Approach, "
+                           "arXiv:1907.11692; weights of Hugging Face (FacebookAI/roberta-base)",
+                 .architecture = "roberta-base",
+                 .trained_on = "books, Wikipedia, news and texts of the web",
+                 .supply = {.bytes = 500'600'000}},
+                "FacebookAI/roberta-base");
+}
+
+// Meta gives them to whoever accepts its licence, so nothing brings them: a folder of that name
+// with the files of meta-llama/Llama-2-7b-hf.
+PretrainedWeights llama2_7b() {
+  return {
+      .name = "llama2-7b",
+      .title = "Llama 2, a language model of 6.7 B parameters, with its tokenizer",
+      .licence = "Llama 2 Community License",
+      .source =
+          "Touvron et al.: Llama 2: Open Foundation and Fine-Tuned Chat Models, arXiv:2307.09288; weights "
+          "of Hugging Face (meta-llama/Llama-2-7b-hf)",
+      .architecture = "llama2-7b",
+      .trained_on = "texts of the web and other public sources",
+      .supply = {}};
+}
+
 constexpr const char* kQuickGelu = "quickgelu_";
 
 // timm's of a hub. Nobody here has measured a checksum, so they are unpinned.
@@ -233,8 +282,9 @@ constexpr OfTimm kOfTimm[] = {
 
 const std::vector<PretrainedWeights>& pretrained_catalogue() {
   static const auto catalogue = [] {
-    std::vector<PretrainedWeights> all{efficientnet_lite0(), squeezenet(), cifar100_resnet20(), minilm(),
-                                       smollm2()};
+    std::vector<PretrainedWeights> all{
+        efficientnet_lite0(), squeezenet(), cifar100_resnet20(), minilm(), smollm2(), gpt2(),
+        roberta_base(),       llama2_7b()};
     for (const auto& one : kOfTimm) all.push_back(of_timm(one));
     return all;
   }();

@@ -77,6 +77,9 @@ Result<Gpt2Shape> shape_of(const Request& request) {
     if (!alone) return alone.error();
     const auto folder = request.folder();
     if (!folder) return folder.error();
+    // Of weights that are not fetched yet the size is known by its name.
+    const auto named = string_or(folder->config, "architecture", "");
+    if (!named.empty()) return Gpt2Shape::named(named, folder->where);
     return Gpt2Shape::from_json(folder->config, folder->where);
   }
   if (given(options, "size")) {

@@ -205,10 +205,18 @@ Result<json::object> LlamaShape::named_config(const std::string& name, const std
                         {"rms_norm_eps", 1e-5},      {"tie_word_embeddings", true},
                         {"rope_theta", 100000.0},    {"max_position_embeddings", 8192}};
   }
+  if (name == "llama2-7b") {
+    return json::object{{"vocab_size", 32000},        {"hidden_size", 4096},
+                        {"intermediate_size", 11008}, {"num_hidden_layers", 32},
+                        {"num_attention_heads", 32},  {"num_key_value_heads", 32},
+                        {"rms_norm_eps", 1e-5},       {"tie_word_embeddings", false},
+                        {"rope_theta", 10000.0},      {"max_position_embeddings", 4096}};
+  }
   const bool small = name == "llama-3.2-1b";
   if (!small && name != "llama-3.2-3b") {
-    return error(fmt::format("{}: size '{}' is not known. Sizes: llama-3.2-1b, llama-3.2-3b, smollm2-135m.",
-                             where, name));
+    return error(
+        fmt::format("{}: size '{}' is not known. Sizes: llama2-7b, llama-3.2-1b, llama-3.2-3b, smollm2-135m.",
+                    where, name));
   }
   return json::object{{"vocab_size", 128256},
                       {"hidden_size", small ? 2048 : 3072},
@@ -297,7 +305,7 @@ Facts llama_facts() {
           .title = "Llama",
           .source = "Touvron et al., arXiv:2302.13971; names and weights of Hugging Face",
           .options = with_adapters(
-              {text("size", "llama-3.2-1b, llama-3.2-3b or smollm2-135m"),
+              {text("size", "llama2-7b, llama-3.2-1b, llama-3.2-3b or smollm2-135m"),
                count("width", nullptr, 65536, "width of the tokens (default 64)"),
                count("depth", nullptr, 1000, "blocks (default 2)"),
                count("heads", nullptr, 1024, "query heads (default 4)"),

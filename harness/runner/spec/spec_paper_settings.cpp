@@ -22,7 +22,9 @@ void forget_places(json::value& value) {
   }
   auto* object = value.if_object();
   if (object == nullptr) return;
-  for (const char* key : {"path", "weights_sha256", "adapter_sha256", "feature_width"}) object->erase(key);
+  for (const char* key : {"path", "files_mark", "sha256", "weights_sha256", "adapter_sha256",
+                          "tokenizer_sha256", "feature_width"})
+    object->erase(key);
   for (auto& member : *object) forget_places(member.value());
 }
 
