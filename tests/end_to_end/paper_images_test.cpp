@@ -97,7 +97,7 @@ TEST_F(PaperImages, ARunNamesTheCommandsThatBringItsFiles) {
 }
 
 // Every third of the chosen files in each, so that they run side by side.
-constexpr int kThirds = 3;
+constexpr int kParts = 5;
 class PaperBodies : public PaperImages, public ::testing::WithParamInterface<int> {};
 
 TEST_P(PaperBodies, RunOnMiniatureFiles) {
@@ -131,7 +131,7 @@ TEST_P(PaperBodies, RunOnMiniatureFiles) {
   write_resnet20(data() / "cifar100-resnet20");
   write_texts(data());
   for (std::size_t i = 0; i < chosen.size(); ++i) {
-    if (static_cast<int>(i) % kThirds != GetParam()) continue;
+    if (static_cast<int>(i) % kParts != GetParam()) continue;
     const auto& file = chosen[i];
     const auto ended = run({"run", file, "--preset", "tiny", "--quiet", "--workers", "1"});
     EXPECT_EQ(ended.code, 0) << file << '\n' << ended.out << ended.err;
@@ -145,7 +145,7 @@ TEST_P(PaperBodies, RunOnMiniatureFiles) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Thirds, PaperBodies, ::testing::Range(0, kThirds));
+INSTANTIATE_TEST_SUITE_P(Parts, PaperBodies, ::testing::Range(0, kParts));
 
 // The lines of datasets/README.md that lay out Waterbirds and Camelyon17, on miniature archives.
 TEST_F(PaperImages, TheRecipesLayOutTheShiftsOfWilds) {
