@@ -154,7 +154,7 @@ TEST_F(InitialWeights, ThatLostTheirMetadataAreRefused) {
                                   bytes.substr(bytes.size() - std::size_t(104 + 1) * 2 * sizeof(float)))
       .value();
   EXPECT_THAT(refusal(at("alone").string()), HasSubstr("which says what private examples they have seen"));
-  std::filesystem::rename(path, at("alone") / "model-00001-of-00001.safetensors");
+  std::filesystem::rename(path, at("alone") / "SHARD.1");
   write_file_atomically(path, bytes).value();
   EXPECT_THAT(refusal(at("alone").string()), HasSubstr("which says what private examples they have seen"));
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "harness/runner/execute/cancelled_study.h"
 #include "harness/runner/execute/reopen.h"
 #include "harness/runner/execute/study_request.h"
 #include "harness/runner/odometer/restored_releases.h"
@@ -307,8 +308,8 @@ TEST_F(OlderDatabase, SelectionsOfTwoFoldersThatAreMergedAreTwo) {
   fs::remove_all(mine);
 }
 
-// Restored as cancelled, without its runs, it keeps what it cost when it is opened again.
-TEST_F(OlderDatabase, ACancelledSelectionIsOpenedAgainAtItsCost) {
+// Where its runs are lost, too, it is not drawn again, which would be a second release.
+TEST_F(OlderDatabase, ACancelledSelectionThatLostItsRunsIsNotOpenedAgain) {
   stop_selection();
   const StudyRequest request{.kind = StudyRequest::Kind::cancel, .studies = {selection().id}};
   ASSERT_TRUE(carry_out(world.store(), world.out(), request));
@@ -317,9 +318,13 @@ TEST_F(OlderDatabase, ACancelledSelectionIsOpenedAgainAtItsCost) {
   world.forget_database();
   run(fixed("1e-2", "t"));
   EXPECT_GT(epsilon(), before);
-  ASSERT_TRUE(reopen(world.store(), world.out(), *world.store().spec("sel").value(),
-                     world.store().studies("sel").value()));
+  EXPECT_TRUE(results::is_lost(selection()));
+  EXPECT_TRUE(why_not_retried(selection(), false));
+  run(kSel);
+  EXPECT_TRUE(results::is_lost(selection()));
+  put_database_back();  // of before it had begun
   EXPECT_GT(epsilon(), before);
+  EXPECT_THAT(refusal(kSel), HasSubstr("It is not drawn again"));
 }
 
 // The same where another spec's run restored it as open.

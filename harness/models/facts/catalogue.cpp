@@ -131,7 +131,8 @@ PretrainedWeights cifar100_resnet20() {
               .bytes = 1'150'000}};
 }
 
-// Folders of a hub with their tokenizers. Nobody here has measured a checksum, so they are unpinned.
+// Folders of a hub with their tokenizers. Nobody here has measured a checksum, so they are
+// unpinned.
 PretrainedWeights of_hub(PretrainedWeights weights, const std::string& repository) {
   for (const auto* file : {"config.json", "model.safetensors", "vocab.json", "merges.txt"}) {
     weights.supply.downloads.push_back(

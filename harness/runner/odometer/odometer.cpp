@@ -332,7 +332,9 @@ class Composer {
     for (const auto& id : runs_like(study, EventTally(study.composition.unlisted->planned))) {
       base.raise_to(EventTally(runs_.at(id).charged()));
       open_.insert(id);
+      if (!study.is_retired) odometer_.begun_selections[study.id].runs.push_back(id);  // cancelled
     }
+    if (!study.is_retired) odometer_.begun_selections[study.id].dearest = base.events();
     add_selection(study, base, *study.dataset);
     // Its runs may be made once more.
     if (options_.to_be_continued && !study.composition.booking.empty()) {

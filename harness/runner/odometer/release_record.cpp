@@ -75,8 +75,9 @@ Result<RecordedStudy> record_of(const results::Store& store, const OutFolder& ou
     if (auto done = unlist(store, study.trials, composition); !done) return done.error();
   }
   const bool is_under_way = under_way != nullptr && !results::is_answered(study);
+  const bool may_go_on = is_under_way || (under_way != nullptr && results::is_cancelled(study));
   if (is_under_way && lists_its_runs(study.method, study.composition)) recorded.study.trials = study.trials;
-  if (is_under_way && under_way->selections.contains(study.id)) {
+  if (may_go_on && under_way->selections.contains(study.id)) {
     const auto& begun = under_way->selections.at(study.id);
     // Of a run that is charged the journal was there.
     for (const auto& id : begun.runs) {
@@ -227,7 +228,10 @@ Result<void> write_record(const results::Store& store, const OutFolder& out, con
                        .studies = {},
                        .data = std::move(*data)};
   std::optional<UnderWay> open;
-  if (is_left || !std::ranges::all_of(*studies, results::is_answered)) {
+  const auto is_over = [](const results::StudyRecord& study) {
+    return results::is_answered(study) && !results::is_cancelled(study);
+  };
+  if (is_left || !std::ranges::all_of(*studies, is_over)) {
     auto found = under_way(store, out);
     if (!found) return found.error();
     open = std::move(*found);

@@ -18,10 +18,10 @@
 //                                   be deleted
 //   draws                           16 hexadecimal digits of a SHA-256 of its key of draws; empty
 //                                   where there was none, and in older files
-//   journals                        the trials of the row whose journals exist; of an open private
-//                                   selection those that may be its, as long as it is open
-//   begun, dearest                  an open private selection whose runs have begun, and the most
-//                                   that any of them is charged; absent in older files
+//   journals                        the trials of the row whose journals exist; of a private
+//                                   selection that is open or cancelled those that may be its
+//   begun, dearest                  whether runs of such a selection have begun, and the most that
+//                                   any of them is charged; absent in older files
 //   data                            what identified data when specs were run (record_data); absent
 //                                   where there is none, and in older files
 //   others                          private selections that the folder's database does not tell of,
@@ -46,7 +46,7 @@ struct RecordedStudy {
   results::StudyRecord study;                   // without confidential values
   std::vector<std::string> journals;            // ids of trials
   std::vector<results::TrialRecord> runs;       // with id, config, events and charged alone
-  bool has_begun = false;                       // a private selection without an answer
+  bool has_begun = false;                       // a private selection that may go on
   std::vector<accounting::Event> dearest = {};  // of what has begun
 };
 

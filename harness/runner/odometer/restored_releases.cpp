@@ -189,7 +189,8 @@ Result<std::string> put_back(results::Store& store, const OutFolder& out, const 
   const auto lost = lost_of_selection(store, out, recorded);
   if (!lost) return lost.error();
   // The database may be of before it had begun.
-  const bool has_answer = *known && results::is_answered(**known);
+  const bool has_answer = *known && results::is_answered(**known) && !results::is_cancelled(**known);
+  if (!lost->empty() && *known && results::is_lost(**known)) return std::string();
   if (!lost->empty() && !has_answer) {
     if (auto retired = retire_other_booking(store, *known, recorded.study); !retired) return retired.error();
     return put_lost_selection(store, recorded, *lost);
