@@ -44,8 +44,8 @@ inline void write_json_file(const std::filesystem::path& path, const json::value
 }
 
 inline json::object mark_of(std::size_t id, const std::string& content) {
-  return {{"id", id},         {"content", content}, {"single_word", false}, {"lstrip", false},
-          {"rstrip", false},  {"normalized", false}, {"special", true}};
+  return {{"id", id},        {"content", content},  {"single_word", false}, {"lstrip", false},
+          {"rstrip", false}, {"normalized", false}, {"special", true}};
 }
 
 inline constexpr std::int64_t kTinyWidth = 16, kTinyDepth = 2, kTinyHeads = 2;
@@ -175,18 +175,18 @@ inline void write_llama(const std::filesystem::path& folder) {
       json::object{
           {"version", "1.0"},
           {"added_tokens", marks},
-          {"normalizer", json::object{{"type", "Sequence"},
-                                      {"normalizers",
-                                       json::array{json::object{{"type", "Prepend"}, {"prepend", blank}},
-                                                   json::object{{"type", "Replace"},
-                                                                {"pattern", json::object{{"String", " "}}},
-                                                                {"content", blank}}}}}},
+          {"normalizer",
+           json::object{{"type", "Sequence"},
+                        {"normalizers", json::array{json::object{{"type", "Prepend"}, {"prepend", blank}},
+                                                    json::object{{"type", "Replace"},
+                                                                 {"pattern", json::object{{"String", " "}}},
+                                                                 {"content", blank}}}}}},
           {"pre_tokenizer", nullptr},
-          {"post_processor",
-           json::object{{"type", "TemplateProcessing"},
-                        {"single", json::array{special("<s>", 0), text("A", 0)}},
-                        {"pair", json::array{special("<s>", 0), text("A", 0), special("<s>", 1), text("B", 1)}},
-                        {"special_tokens", json::object{{"<s>", begin}}}}},
+          {"post_processor", json::object{{"type", "TemplateProcessing"},
+                                          {"single", json::array{special("<s>", 0), text("A", 0)}},
+                                          {"pair", json::array{special("<s>", 0), text("A", 0),
+                                                               special("<s>", 1), text("B", 1)}},
+                                          {"special_tokens", json::object{{"<s>", begin}}}}},
           {"decoder", nullptr},
           {"model", json::object{{"type", "BPE"},
                                  {"unk_token", "<unk>"},
@@ -205,7 +205,8 @@ inline void write_lines(const std::filesystem::path& folder, int train, int test
   std::filesystem::create_directories(folder);
   for (const auto& [part, count] : {std::pair{"train", train}, {"test", test}}) {
     std::string lines;
-    for (int i = 0; i < count; ++i) lines += fmt::format("the {} text {} is of words, as {} is\n", part, i, 7 * i);
+    for (int i = 0; i < count; ++i)
+      lines += fmt::format("the {} text {} is of words, as {} is\n", part, i, 7 * i);
     write_file_atomically((folder / fmt::format("{}.txt", part)).string(), lines).value();
   }
 }

@@ -39,7 +39,7 @@ DataItem item_of(const models::PretrainedWeights& weights) {
           .title = weights.title,
           .licence = weights.licence,
           .source = weights.source,
-          .how_to_get = "",
+          .how_to_get = weights.how_to_get,
           .supply = weights.supply,
           .files = datasets::supplied_files(weights.supply),
           .folder = found(models::locate_weights(weights.name)),

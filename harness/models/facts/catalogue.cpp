@@ -178,7 +178,10 @@ PretrainedWeights llama2_7b() {
           "of Hugging Face (meta-llama/Llama-2-7b-hf)",
       .architecture = "llama2-7b",
       .trained_on = "texts of the web and other public sources",
-      .supply = {}};
+      .supply = {},
+      .how_to_get =
+          "the files of meta-llama/Llama-2-7b-hf in a folder of that name, from whoever gives them after its "
+          "licence is accepted"};
 }
 
 constexpr const char* kQuickGelu = "quickgelu_";

@@ -23,6 +23,7 @@ struct PretrainedWeights {
   // The collection of images that it was trained on, all its parts (1k, 21k, 22k) under one name.
   std::string trained_on = "ImageNet";
   Supply supply;
+  std::string how_to_get = {};  // where the supply is empty
 };
 
 const std::vector<PretrainedWeights>& pretrained_catalogue();

@@ -105,9 +105,11 @@ Result<std::string> locate(const std::string& folder, const Kind& kind) {
   if (suits(folder)) return folder;
   const bool may_be_fetched = &kind == &kWeights && !folder.empty() && fs::path(folder).filename() == folder;
   if (may_be_fetched && suits(fetched_weights_folder(folder))) return fetched_weights_folder(folder);
-  const auto command = may_be_fetched && find_pretrained(folder) != nullptr
-                           ? fmt::format("To get it: `hyfreedp data fetch {}`. ", folder)
-                           : std::string();
+  const auto* const known = may_be_fetched ? find_pretrained(folder) : nullptr;
+  const bool by_hand = known != nullptr && known->supply.empty();
+  const auto command = by_hand            ? fmt::format("To get it: {}. ", known->how_to_get)
+                       : known != nullptr ? fmt::format("To get it: `hyfreedp data fetch {}`. ", folder)
+                                          : std::string();
   const auto others = kind.index == nullptr ? std::string()
                                             : fmt::format(" (or {} and its shards, or {}, or {})", kind.index,
                                                           kind.pickled, kind.arrays);

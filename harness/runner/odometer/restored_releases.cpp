@@ -237,16 +237,23 @@ Result<bool> has_row(const results::Store& store, const std::vector<results::Ret
 // Private selections, which are counted once by their bookings, whoever tells of them.
 Result<void> put_selections(results::Store& store, const ReleaseRecord& record) {
   auto released = record.others;
+  const auto retired = store.retired_studies();
+  if (!retired) return retired.error();
+  // A row that lists its runs tells of them.
+  const auto lists_them = [](const auto& row, const results::RetiredStudy& one) {
+    const auto* selection = row.composition.if_contains("selection");
+    return row.id == one.id && !row.trials.empty() && selection != nullptr &&
+           *selection == one.composition.at("selection");
+  };
   for (const auto& recorded : record.studies) {
     auto one = released_by(recorded);
     if (!one) continue;
     const auto known = store.study(one->id);
     if (!known) return known.error();
-    // Its row lists the runs.
-    const bool is_row = *known && results::is_answered(**known) && !results::is_cancelled(**known) &&
-                        (**known).composition.contains("selection") &&
-                        (**known).composition.at("selection") == one->composition.at("selection");
-    if (!is_row) released.push_back(std::move(*one));
+    const bool is_told =
+        (*known && lists_them(**known, *one)) ||
+        std::ranges::any_of(*retired, [&](const auto& row) { return lists_them(row, *one); });
+    if (!is_told) released.push_back(std::move(*one));
   }
   for (const auto& one : released) {
     if (auto put = store.put_retired(one); !put) return put;
