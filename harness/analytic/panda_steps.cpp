@@ -75,11 +75,9 @@ Result<Analytic> compute_8(const json::object&, const PaperValues& paper) {
   done.table = begun("panda-table-8", "Total step sizes on WikiText-2 and Enron against the line");
   for (const std::string task : {"WikiText-2", "Enron"}) {
     std::vector<Point> points;
-    for (int column = 1; column <= 6; ++column) {
-      const Labels at = {fmt::format("c{}", column)};
-      const auto epsilon = paper.cell("8", {task, "eps"}, at);
-      const auto r = paper.cell("8", {task, "r"}, at);
-      if (epsilon && r) points.push_back({epsilon->value, r->value, decimals_of(r->value)});
+    for (const auto& cell : paper.table("8")) {
+      if (cell.row == Labels{task, "r"})
+        points.push_back({std::stod(cell.columns[0]), cell.value, decimals_of(cell.value)});
     }
     if (points.empty())
       return error("this item computes from the paper's columns and needs the paper's values.json.");
