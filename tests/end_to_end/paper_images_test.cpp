@@ -97,7 +97,7 @@ TEST_F(PaperImages, ARunNamesTheCommandsThatBringItsFiles) {
 }
 
 // Every third of the chosen files in each, so that they run side by side.
-constexpr int kParts = 5;
+constexpr int kParts = 7;
 class PaperBodies : public PaperImages, public ::testing::WithParamInterface<int> {};
 
 TEST_P(PaperBodies, RunOnMiniatureFiles) {
