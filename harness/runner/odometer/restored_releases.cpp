@@ -201,7 +201,7 @@ Result<std::string> put_back(results::Store& store, const OutFolder& out, const 
   const bool is_cancelled = results::is_cancelled(study);
   // Runs of a cancelled study may have no end: what they executed is in its record.
   if (results::is_answered(study) && !is_cancelled) {
-    const auto why = put_runs(store, out, recorded);
+    auto why = put_runs(store, out, recorded);
     if (!why || !why->empty()) return why;
   }
   // Opened again, a cancelled one would not show that it had begun; and journals of an open one may
