@@ -4,7 +4,7 @@
 
 #include "harness/runner/odometer/odometer.h"
 #include "harness/runner/odometer/trial_book.h"
-#include "tests/runner/fake_world.h"
+#include "tests/runner/release_records.h"
 
 namespace hyfreedp::runner {
 namespace {
@@ -15,19 +15,7 @@ using ::testing::Not;
 using ::testing::SizeIs;
 
 // Two runs of six steps; unseeded.
-const std::string kSpec = R"(name: tiny
-title: t
-panels:
-  - id: small
-    dataset: {name: synthetic, train: 2000, validation: 500, test: 500, classes: 3, features: 16}
-    model: linear
-    seeds: [0, 1]
-    epsilon: [3]
-    delta: 1e-5
-    train: {sample_rate: 0.1, steps: 6, optimizer: adamw}
-    evaluate: {every: 0}
-    rows: [{id: fixed, method: fixed-rate, options: {lr: 5e-2}}]
-)";
+const std::string kSpec = spec_of(kFixed, "tiny");
 
 Spending only(World& world) {
   auto odometer = odometer_of(world.store(), world.out()).value();

@@ -50,6 +50,24 @@ class OlderDatabase : public ::testing::Test {
   void lose_journals() { lose(world.out().journals(), ".jsonl"); }
   void lose_keys_of_runs() { lose(world.out().keys(), ".key"); }
 
+  // A copy of the folder as it is.
+  std::string copied() {
+    const auto copy = world.out().root + ".copy";
+    world.close_database();
+    fs::copy(world.out().root, copy, fs::copy_options::recursive);
+    world.reopen_database();
+    return copy;
+  }
+  // Goes on in another folder in the place of this one, which it names.
+  std::string change_to(const std::string& folder) {
+    auto mine = world.out().root + ".mine";
+    world.close_database();
+    fs::rename(world.out().root, mine);
+    fs::rename(folder, world.out().root);
+    world.reopen_database();
+    return mine;
+  }
+
   void run(const std::string& yaml, bool replace = false) {
     FakeExecutor executor;
     world.run(world.read(yaml), executor, kNever, false, {}, {}, replace);
@@ -94,6 +112,19 @@ class OlderDatabase : public ::testing::Test {
     return read_odometer(odometer.data.at(0), 1e-5).value().total.epsilon;
   }
 };
+
+// The number of a fresh release is one that no journal has.
+TEST_F(OlderDatabase, DoesNotKnowALaterRelease) {
+  FakeExecutor executor;
+  ASSERT_TRUE(try_run(world, kSel, executor));
+  keep_database();
+  ASSERT_TRUE(try_run(world, kSel, executor, true));
+  fs::remove(world.out().release_record("sel"));
+  put_database_back();
+  auto spec = world.read(kSel);
+  ASSERT_TRUE(enter_spec(world.store(), world.out(), spec, true, false));
+  EXPECT_EQ(spec.content.release, 2);
+}
 
 TEST_F(OlderDatabase, KnowsNothingOfVersionsBetween) {
   run(fixed("1e-2", "q"));
@@ -144,21 +175,14 @@ TEST_F(OlderDatabase, HasTheRowAsCancelled) {
 // other.
 TEST_F(OlderDatabase, IsThatOfACopyOfTheFolder) {
   run(fixed("1e-2", "other"));
-  const auto copy = world.out().root + ".copy";
-  world.close_database();
-  fs::copy(world.out().root, copy, fs::copy_options::recursive);
-  world.reopen_database();
+  const auto copy = copied();
   run(fixed("2e-2", "q"));
   const auto once = epsilon();
   keep_database();
-  world.close_database();
-  fs::rename(world.out().root, copy + ".mine");
-  fs::rename(copy, world.out().root);
-  world.reopen_database();
+  change_to(copy);
   run(fixed("2e-2", "q"));
   put_database_back();
   EXPECT_GT(epsilon(), once + 0.1);
-  fs::remove_all(copy + ".mine");
 }
 
 // What told that a selection had begun is lost before its record is written again.
@@ -232,19 +256,13 @@ TEST_F(OlderDatabase, DoesNotMakeTheRecordForgetWhatHadBegun) {
 
 // Two copies of a folder went on with one selection, whose other runs are under keys of their own.
 TEST_F(OlderDatabase, IsThatOfACopyThatConcludedTheSameSelection) {
-  const auto copy = world.out().root + ".copy";
   stop_selection(Fate::kill);
-  world.close_database();
-  fs::copy(world.out().root, copy, fs::copy_options::recursive);
-  world.reopen_database();
+  const auto copy = copied();
   lose_keys_of_runs();  // so that the copy does not go on under the same noise
   run(kSel);
   const auto once = epsilon();
   keep_database();
-  world.close_database();
-  fs::rename(world.out().root, copy + ".mine");
-  fs::rename(copy, world.out().root);
-  world.reopen_database();
+  change_to(copy);
   lose_keys_of_runs();
   run(kSel);
   put_database_back();
@@ -254,7 +272,6 @@ TEST_F(OlderDatabase, IsThatOfACopyThatConcludedTheSameSelection) {
   EXPECT_GE(epsilon(), twice);
   lose_journals_and_keys();
   EXPECT_GE(epsilon(), twice);
-  fs::remove_all(copy + ".mine");
 }
 
 // The row of that name in a later version has not begun, and does not stand for the earlier one's.
@@ -290,22 +307,81 @@ TEST_F(OlderDatabase, SelectionsOfTwoFoldersThatAreMergedAreTwo) {
   const auto once = epsilon();
   replace_and_run("fixed");
   const auto here = epsilon();
-  world.close_database();
-  const auto mine = world.out().root + ".mine";
-  fs::rename(world.out().root, mine);
-  fs::rename(other, world.out().root);
-  world.reopen_database();
+  const auto mine = change_to(other);
   replace_and_run("second");
   const auto merged = merge_folders(world.out(), world.store(), {OutFolder{mine}});
-  if (merged) {
-    EXPECT_GT(epsilon(), std::max(here, once) + 0.5);
-    lose_journals_and_keys();
-    world.forget_database();
-    EXPECT_GT(epsilon(), std::max(here, once) + 0.5);
-  } else {
-    ADD_FAILURE() << merged.error().message;
-  }
-  fs::remove_all(mine);
+  ASSERT_TRUE(merged) << merged.error().message;
+  EXPECT_GT(epsilon(), std::max(here, once) + 0.5);
+  lose_journals_and_keys();
+  world.forget_database();
+  EXPECT_GT(epsilon(), std::max(here, once) + 0.5);
+}
+
+// A row whose number of runs is public: its record keeps the run that the older database lacks, and
+// another copy's attempt of one that it has.
+TEST_F(OlderDatabase, DoesNotMakeTheRecordForgetARun) {
+  const auto both = spec_of(kFixed + "      - {id: second, method: fixed-rate, options: {lr: 2e-2}}\n", "q");
+  const auto run_first = [&] {
+    FakeExecutor executor;
+    world.run_only(both, {"row=fixed"}, executor);
+  };
+  run_first();
+  keep_database();
+  FakeExecutor stopped;
+  stopped.fate = [](const auto&) { return Fate::linger; };
+  world.run(both, stopped, [&] { return stopped.ended >= 1; });
+  const auto before = epsilon();
+  put_database_back();
+  lose_journals_and_keys();
+  run_first();
+  put_database_back();
+  EXPECT_GE(epsilon(), before);
+}
+
+TEST_F(OlderDatabase, DoesNotMakeTheRecordForgetAnothersAttempt) {
+  const auto copy = copied();
+  run(fixed("2e-2", "q"));
+  keep_database();
+  change_to(copy);
+  run(fixed("2e-2", "q"));
+  put_database_back();
+  const auto twice = epsilon();
+  run(fixed("2e-2", "q"));
+  lose_journals_and_keys();
+  world.forget_database();
+  run(fixed("1e-2", "t"));
+  EXPECT_GT(epsilon(), twice);
+}
+
+// Two copies booked the row apart.
+TEST_F(OlderDatabase, OfAnotherBookingKeepsIt) {
+  run(fixed("1e-2", "other"));
+  const auto copy = copied();
+  stop_again(Fate::kill);
+  const auto once = epsilon();
+  ASSERT_FALSE(results::is_answered(selection()));
+  keep_database();
+  change_to(copy);
+  stop_again(Fate::kill);
+  ASSERT_FALSE(results::is_answered(selection()));
+  put_database_back();
+  run(fixed("1e-2", "t"));
+  EXPECT_GT(epsilon(), once + 0.5);
+}
+
+// What its lost runs cost is in a limit beside what they would cost again.
+TEST_F(OlderDatabase, ALimitCountsRunsThatWouldBeMadeAgain) {
+  stop_selection(Fate::kill);
+  run(fixed("1e-2", "t"));
+  lose_journals_and_keys();
+  world.close_database();
+  const auto store = results::Store::open(world.out().database(), results::Store::Mode::scratch).value();
+  ASSERT_TRUE(restore_from_records(*store, world.out()));
+  const auto reading = [&](bool to_be_continued) {
+    const auto odometer = odometer_of(*store, world.out(), {.to_be_continued = to_be_continued}).value();
+    return read_odometer(odometer.data.at(0), 1e-5).value().total.epsilon;
+  };
+  EXPECT_GT(reading(true), reading(false) + 0.5);
 }
 
 // Where its runs are lost, too, it is not drawn again, which would be a second release.

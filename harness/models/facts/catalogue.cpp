@@ -131,15 +131,16 @@ PretrainedWeights cifar100_resnet20() {
               .bytes = 1'150'000}};
 }
 
-// Folders of a hub with their tokenizers. Nobody here has measured a checksum, so they are
-// unpinned.
-PretrainedWeights of_hub(PretrainedWeights weights, const std::string& repository) {
-  for (const auto* file : {"config.json", "model.safetensors", "vocab.json", "merges.txt"}) {
+// Files of a hub's repository. Nobody here has measured a checksum, so they are unpinned.
+PretrainedWeights of_hub(PretrainedWeights weights, const std::string& repository,
+                         std::initializer_list<const char*> files) {
+  for (const auto* file : files) {
     weights.supply.downloads.push_back(
         {.name = file, .urls = {fmt::format("https://huggingface.co/{}/resolve/main/{}", repository, file)}});
   }
   return weights;
 }
+constexpr auto kWithTokenizer = {"config.json", "model.safetensors", "vocab.json", "merges.txt"};
 
 PretrainedWeights gpt2() {
   return of_hub(
@@ -151,7 +152,7 @@ PretrainedWeights gpt2() {
        .architecture = "gpt2",
        .trained_on = "texts of the web (WebText)",
        .supply = {.bytes = 549'500'000}},
-      "openai-community/gpt2");
+      "openai-community/gpt2", kWithTokenizer);
 }
 
 PretrainedWeights roberta_base() {
@@ -163,7 +164,7 @@ PretrainedWeights roberta_base() {
                  .architecture = "roberta-base",
                  .trained_on = "books, Wikipedia, news and texts of the web",
                  .supply = {.bytes = 500'600'000}},
-                "FacebookAI/roberta-base");
+                "FacebookAI/roberta-base", kWithTokenizer);
 }
 
 // Meta gives them to whoever accepts its licence, so nothing brings them: a folder of that name
@@ -186,7 +187,7 @@ PretrainedWeights llama2_7b() {
 
 constexpr const char* kQuickGelu = "quickgelu_";
 
-// timm's of a hub. Nobody here has measured a checksum, so they are unpinned.
+// timm's of a hub.
 struct OfTimm {
   const char* name;
   const char* title;
@@ -215,16 +216,10 @@ PretrainedWeights of_timm(const OfTimm& one) {
                             .normalise = one.normalise,
                             .trained_on = one.trained_on,
                             .supply = {.bytes = one.bytes}};
-  if (is_quick) {
-    weights.supply.written = {
-        {"config.json", fmt::format("{{\n  \"architecture\": \"{}\"\n}}\n", one.architecture)}};
-  }
-  for (const auto* file : {"config.json", "model.safetensors"}) {
-    if (is_quick && std::string_view(file) == "config.json") continue;
-    weights.supply.downloads.push_back(
-        {.name = file, .urls = {fmt::format("https://huggingface.co/{}/resolve/main/{}", repository, file)}});
-  }
-  return weights;
+  if (!is_quick) return of_hub(std::move(weights), repository, {"config.json", "model.safetensors"});
+  weights.supply.written = {
+      {"config.json", fmt::format("{{\n  \"architecture\": \"{}\"\n}}\n", one.architecture)}};
+  return of_hub(std::move(weights), repository, {"model.safetensors"});
 }
 
 constexpr const char* kVit = "Steiner et al.: How to train your ViT?, arXiv:2106.10270";

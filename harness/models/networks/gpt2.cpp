@@ -70,45 +70,8 @@ Keys of_config() {
            "summary_use_proj summary_activation summary_proj_to_labels summary_first_dropout")});
 }
 
-Result<Gpt2Shape> shape_of(const Request& request) {
-  const auto& options = request.options;
-  if (given(options, "weights")) {
-    auto alone = decides_alone(request, "weights", {"size", "width", "depth", "heads"});
-    if (!alone) return alone.error();
-    const auto folder = request.folder();
-    if (!folder) return folder.error();
-    // Of weights that are not fetched yet the size is known by its name.
-    const auto named = string_or(folder->config, "architecture", "");
-    if (!named.empty()) return Gpt2Shape::named(named, folder->where);
-    return Gpt2Shape::from_json(folder->config, folder->where);
-  }
-  if (given(options, "size")) {
-    auto alone = decides_alone(request, "size", {"width", "depth", "heads"});
-    if (!alone) return alone.error();
-    return Gpt2Shape::named(string_or(options, "size", ""), request.where());
-  }
-  Gpt2Shape shape;
-  shape.vocabulary = request.input.vocabulary;
-  shape.positions = request.input.length;
-  shape.width = int_or(options, "width", 64);
-  shape.depth = int_or(options, "depth", 2);
-  shape.heads = int_or(options, "heads", 4);
-  shape.hidden = 4 * shape.width;
-  return shape;
-}
-
 Result<Description> describe(const Request& request) {
-  if (auto sequence = need_sequence(request); !sequence) return sequence.error();
-  auto shape = shape_of(request);
-  if (!shape) return shape.error();
-  // Padding lies to the right of the tokens, where a causal network does not look.
-  shape->masked = false;
-  if (shape->width % shape->heads != 0)
-    return error(request.where() + ": 'width' is not a multiple of 'heads'.");
-  if (auto fits = fits_sequence(request, shape->vocabulary, shape->positions); !fits) return fits.error();
-  auto description = description_of(*shape);
-  description.prefix = "transformer.";
-  return description;
+  return describe_by_blocks<Gpt2Shape>(request, "transformer.");
 }
 
 }  // namespace
@@ -119,14 +82,7 @@ Result<Gpt2Shape> Gpt2Shape::named(const std::string& name, const std::string& w
                                          {"gpt2-large", 1280, 36, 20},
                                          {"gpt2-xl", 1600, 48, 25},
                                          {"distilgpt2", 768, 6, 12}};
-  const auto size = named_size(kSizes, name, where);
-  if (!size) return size.error();
-  Gpt2Shape shape;
-  shape.width = size->width;
-  shape.depth = size->depth;
-  shape.heads = size->heads;
-  shape.hidden = 4 * size->width;
-  return shape;
+  return shape_named<Gpt2Shape>(kSizes, name, where);
 }
 
 Result<Gpt2Shape> Gpt2Shape::from_json(const json::object& config, const std::string& where) {
@@ -189,11 +145,7 @@ Facts gpt2_facts() {
   return {.name = kModel,
           .title = "GPT-2",
           .source = "Radford et al., 2019; names and weights of Hugging Face",
-          .options = with_adapters({text("size", "gpt2, gpt2-medium, gpt2-large, gpt2-xl or distilgpt2"),
-                                    count("width", nullptr, 65536, "width of the tokens (default 64)"),
-                                    count("depth", nullptr, 1000, "blocks (default 2)"),
-                                    count("heads", nullptr, 1024, "attention heads (default 4)")},
-                                   targets, false),
+          .options = with_blocks("gpt2, gpt2-medium, gpt2-large, gpt2-xl or distilgpt2", targets),
           .microbatch = 16,
           .example = {.dataset = "synthetic-tokens",
                       .dataset_options = small_tokens(),

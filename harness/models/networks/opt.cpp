@@ -60,42 +60,8 @@ Keys of_config() {
        keys::harmless("activation_dropout attention_dropout dropout layerdrop init_std")});
 }
 
-Result<OptShape> shape_of(const Request& request) {
-  const auto& options = request.options;
-  if (given(options, "weights")) {
-    auto alone = decides_alone(request, "weights", {"size", "width", "depth", "heads"});
-    if (!alone) return alone.error();
-    const auto folder = request.folder();
-    if (!folder) return folder.error();
-    return OptShape::from_json(folder->config, folder->where);
-  }
-  if (given(options, "size")) {
-    auto alone = decides_alone(request, "size", {"width", "depth", "heads"});
-    if (!alone) return alone.error();
-    return OptShape::named(string_or(options, "size", ""), request.where());
-  }
-  OptShape shape;
-  shape.vocabulary = request.input.vocabulary;
-  shape.positions = request.input.length;
-  shape.width = int_or(options, "width", 64);
-  shape.depth = int_or(options, "depth", 2);
-  shape.heads = int_or(options, "heads", 4);
-  shape.hidden = 4 * shape.width;
-  return shape;
-}
-
 Result<Description> describe(const Request& request) {
-  if (auto sequence = need_sequence(request); !sequence) return sequence.error();
-  auto shape = shape_of(request);
-  if (!shape) return shape.error();
-  // Padding lies to the right of the tokens, where a causal network does not look.
-  shape->masked = false;
-  if (shape->width % shape->heads != 0)
-    return error(request.where() + ": 'width' is not a multiple of 'heads'.");
-  if (auto fits = fits_sequence(request, shape->vocabulary, shape->positions); !fits) return fits.error();
-  auto description = description_of(*shape);
-  description.prefix = "model.";
-  return description;
+  return describe_by_blocks<OptShape>(request, "model.");
 }
 
 }  // namespace
@@ -105,14 +71,7 @@ Result<OptShape> OptShape::named(const std::string& name, const std::string& whe
                                          {"opt-2.7b", 2560, 32, 32}, {"opt-6.7b", 4096, 32, 32},
                                          {"opt-13b", 5120, 40, 40},  {"opt-30b", 7168, 48, 56},
                                          {"opt-66b", 9216, 64, 72}};
-  const auto size = named_size(kSizes, name, where);
-  if (!size) return size.error();
-  OptShape shape;
-  shape.width = size->width;
-  shape.depth = size->depth;
-  shape.heads = size->heads;
-  shape.hidden = 4 * size->width;
-  return shape;
+  return shape_named<OptShape>(kSizes, name, where);
 }
 
 Result<OptShape> OptShape::from_json(const json::object& config, const std::string& where) {
@@ -174,21 +133,17 @@ json::object model_config(const OptShape& shape) {
 
 Facts opt_facts() {
   const std::string targets = "self_attn.q_proj,self_attn.v_proj";
-  return {.name = kModel,
-          .title = "OPT",
-          .source = "Zhang et al., arXiv:2205.01068; names and weights of Hugging Face",
-          .options = with_adapters(
-              {text("size", "opt-125m, opt-1.3b, opt-2.7b, opt-6.7b, opt-13b, opt-30b or opt-66b"),
-               count("width", nullptr, 65536, "width of the tokens (default 64)"),
-               count("depth", nullptr, 1000, "blocks (default 2)"),
-               count("heads", nullptr, 1024, "attention heads (default 4)")},
-              targets, false),
-          .microbatch = 16,
-          .example = {.dataset = "synthetic-tokens",
-                      .dataset_options = small_tokens(),
-                      .options = {{"width", 8}, {"heads", 2}}},
-          .adapter_targets = targets,
-          .describe = describe};
+  return {
+      .name = kModel,
+      .title = "OPT",
+      .source = "Zhang et al., arXiv:2205.01068; names and weights of Hugging Face",
+      .options = with_blocks("opt-125m, opt-1.3b, opt-2.7b, opt-6.7b, opt-13b, opt-30b or opt-66b", targets),
+      .microbatch = 16,
+      .example = {.dataset = "synthetic-tokens",
+                  .dataset_options = small_tokens(),
+                  .options = {{"width", 8}, {"heads", 2}}},
+      .adapter_targets = targets,
+      .describe = describe};
 }
 
 }  // namespace hyfreedp::models

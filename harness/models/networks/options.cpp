@@ -123,6 +123,14 @@ std::vector<OptionSpec> with_adapters(std::vector<OptionSpec> own, const std::st
   return own;
 }
 
+std::vector<OptionSpec> with_blocks(const std::string& sizes, const std::string& targets) {
+  return with_adapters(
+      {text("size", sizes), count("width", nullptr, 65536, "width of the tokens (default 64)"),
+       count("depth", nullptr, 1000, "blocks (default 2)"),
+       count("heads", nullptr, 1024, "attention heads (default 4)")},
+      targets, false);
+}
+
 json::object small_images() { return {{"channels", 2}, {"side", 8}, {"train", 600}}; }
 
 json::object small_colour_images(std::int64_t side) {

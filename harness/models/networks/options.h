@@ -29,6 +29,9 @@ std::vector<OptionSpec> with_published(std::vector<OptionSpec> own, const std::s
 std::vector<OptionSpec> with_adapters(std::vector<OptionSpec> own, const std::string& targets,
                                       bool has_new_head);
 
+// Those of networks of equal blocks that continue texts. `sizes`: the names of `size`.
+std::vector<OptionSpec> with_blocks(const std::string& sizes, const std::string& targets);
+
 // Datasets of examples.
 json::object small_images();
 json::object small_colour_images(std::int64_t side);

@@ -74,6 +74,63 @@ struct NamedSize {
 };
 Result<NamedSize> named_size(std::span<const NamedSize> sizes, const std::string& name,
                              const std::string& where);
+// The shape of a size by its name, whose layer is four times as wide between its two projections.
+template <class Shape>
+Result<Shape> shape_named(std::span<const NamedSize> sizes, const std::string& name,
+                          const std::string& where) {
+  const auto size = named_size(sizes, name, where);
+  if (!size) return size.error();
+  Shape shape;
+  shape.width = size->width;
+  shape.depth = size->depth;
+  shape.heads = size->heads;
+  shape.hidden = 4 * size->width;
+  return shape;
+}
+
+// A network that continues texts, with learned positions: of its weights folder, of the option
+// `size`, or of `width`, `depth` and `heads`. `prefix`: Description::prefix.
+template <class Shape>
+Result<Description> describe_by_blocks(const Request& request, const char* prefix) {
+  if (auto sequence = need_sequence(request); !sequence) return sequence.error();
+  const auto& options = request.options;
+  const std::vector<const char*> sizes = {"width", "depth", "heads"};
+  Shape shape;
+  if (given(options, "weights")) {
+    auto others = sizes;
+    others.push_back("size");
+    if (auto alone = decides_alone(request, "weights", others); !alone) return alone.error();
+    const auto folder = request.folder();
+    if (!folder) return folder.error();
+    // Of weights that are not fetched yet the size is known by its name.
+    const auto known = string_or(folder->config, "architecture", "");
+    auto read =
+        known.empty() ? Shape::from_json(folder->config, folder->where) : Shape::named(known, folder->where);
+    if (!read) return read.error();
+    shape = *read;
+  } else if (given(options, "size")) {
+    if (auto alone = decides_alone(request, "size", sizes); !alone) return alone.error();
+    const auto named = Shape::named(string_or(options, "size", ""), request.where());
+    if (!named) return named.error();
+    shape = *named;
+  } else {
+    shape.vocabulary = request.input.vocabulary;
+    shape.positions = request.input.length;
+    shape.width = int_or(options, "width", 64);
+    shape.depth = int_or(options, "depth", 2);
+    shape.heads = int_or(options, "heads", 4);
+    shape.hidden = 4 * shape.width;
+  }
+  // Padding lies to the right of the tokens, where a causal network does not look.
+  shape.masked = false;
+  if (shape.width % shape.heads != 0)
+    return error(request.where() + ": 'width' is not a multiple of 'heads'.");
+  if (auto fits = fits_sequence(request, shape.vocabulary, shape.positions); !fits) return fits.error();
+  auto description = description_of(shape);
+  description.prefix = prefix;
+  return description;
+}
+
 // Reads whole numbers of config.json, each at least 1.
 Result<void> read_sizes(const json::object& config, const std::string& where,
                         std::initializer_list<std::pair<const char*, std::int64_t*>> sizes);

@@ -308,6 +308,12 @@ class Composer {
   }
 
  private:
+  struct Booking {
+    accounting::Selection law;
+    trial::Named dataset;
+    EventTally base;
+  };
+
   bool is_listed(const std::string& id) const { return studies_.open_to_all.contains(id); }
 
   void add_made(const SelectionStudy& study) {
@@ -381,13 +387,13 @@ class Composer {
   }
 
   void add_selection(const SelectionStudy& study, const EventTally& base, const trial::Named& dataset) {
-    const auto& [booking, attempts] = std::pair(study.composition.booking, study.composition.attempts);
-    const Booking found{study.composition.selection, dataset, base};
-    if (booking.empty()) {
+    const auto& composition = study.composition;
+    const Booking found{composition.selection, dataset, base};
+    if (composition.booking.empty()) {
       add(found);
       return;
     }
-    auto [known, is_new] = bookings_[booking].try_emplace(attempts, found);
+    auto [known, is_new] = bookings_[composition.booking].try_emplace(composition.attempts, found);
     if (!is_new) known->second.base.raise_to(base);
   }
 
@@ -405,11 +411,6 @@ class Composer {
     }
   }
 
-  struct Booking {
-    accounting::Selection law;
-    trial::Named dataset;
-    EventTally base;
-  };
   void add(const Booking& booking) {
     auto selection = booking.law;
     selection.base = booking.base.events();

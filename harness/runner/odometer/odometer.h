@@ -190,7 +190,7 @@ struct Odometer {
     std::vector<std::string> runs;           // ids of those that may be its
     std::vector<accounting::Event> dearest;  // the most that any of them is charged
   };
-  std::map<std::string, BegunSelection> begun_selections = {};  // open or cancelled, by study
+  std::map<std::string, BegunSelection> begun_selections = {};  // by study, also cancelled ones
 
   // That of the dataset, made where nothing touched it yet. Where the dataset shows that several
   // are the same data they become one. Valid until the next call.

@@ -122,33 +122,15 @@ const RecordedStudy* recorded_study(const std::vector<ReleaseRecord>& records, c
   return nullptr;
 }
 
-// What a selection released, for whoever does not have its row; nothing where it has released
-// nothing, or is of a version that named no bookings.
-std::optional<results::RetiredStudy> as_other(const RecordedStudy& recorded) {
-  auto study = recorded.study;
-  if (booking_of(study.composition).empty()) return std::nullopt;
-  if (!results::is_answered(study)) {
-    if (!recorded.has_begun && !bool_or(study.composition, kBookedAhead, false)) return std::nullopt;
-    study.composition[kBookedAhead] = true;
-    if (auto done = unlist_begun(study, recorded.dearest); !done) return std::nullopt;
-  }
-  return results::RetiredStudy{study.id, study.spec, study.method, std::move(study.composition), {}};
-}
-
-std::string attempts_of(const json::object& composition) {
-  const auto* selection = composition.if_contains("selection");
-  return selection != nullptr && selection->is_object() ? string_or(selection->get_object(), "attempts", "")
-                                                        : "";
-}
-
-// Whether `known`, of the same booking, tells of all that `other` does.
+// Whether `known` is of the same booking as `other`, and tells of all that it does.
 bool tells_of(const json::object& known, const json::object& other) {
-  if (booking_of(known) != booking_of(other) || attempts_of(known) != attempts_of(other)) return false;
-  const auto cost_of = [](const json::object& composition) {
-    const auto parsed = Composition::from_json(composition, "a private selection");
-    return parsed && parsed->unlisted ? trial::EventTally(parsed->unlisted->executed) : trial::EventTally();
+  const auto one = Composition::from_json(known, "a private selection");
+  const auto two = Composition::from_json(other, "a private selection");
+  if (!one || !two || one->booking != two->booking || one->attempts != two->attempts) return false;
+  const auto cost_of = [](const Composition& composition) {
+    return composition.unlisted ? trial::EventTally(composition.unlisted->executed) : trial::EventTally();
   };
-  return cost_of(known).contains(cost_of(other));
+  return cost_of(*one).contains(cost_of(*two));
 }
 
 void add_other(std::vector<results::RetiredStudy>& others, results::RetiredStudy other) {
@@ -184,28 +166,39 @@ void keep_runs(const RecordedStudy& before, RecordedStudy& now) {
 
 }  // namespace
 
-std::optional<results::RetiredStudy> released_by(const RecordedStudy& recorded) { return as_other(recorded); }
+std::optional<results::RetiredStudy> released_by(const RecordedStudy& recorded) {
+  auto study = recorded.study;
+  if (booking_of(study.composition).empty()) return std::nullopt;
+  if (!results::is_answered(study)) {
+    if (!recorded.has_begun && !bool_or(study.composition, kBookedAhead, false)) return std::nullopt;
+    study.composition[kBookedAhead] = true;
+    if (auto done = unlist_begun(study, recorded.dearest); !done) return std::nullopt;
+  }
+  return results::RetiredStudy{study.id, study.spec, study.method, std::move(study.composition), {}};
+}
 
+namespace {
+
+// Adds to `record` what `before`, a record of the same spec and version, knows beyond it. The
+// database from which `record` was made may be older, or another copy's.
 void keep_known(const ReleaseRecord& before, ReleaseRecord& record) {
   for (const auto& one : before.studies) {
     const auto same = std::ranges::find_if(
         record.studies, [&](const RecordedStudy& now) { return now.study.id == one.study.id; });
     if (same != record.studies.end()) keep_runs(one, *same);
-    const auto released = as_other(one);
+    const auto released = released_by(one);
     if (!released) continue;
-    const auto now = same != record.studies.end() ? as_other(*same) : std::nullopt;
+    const auto now = same != record.studies.end() ? released_by(*same) : std::nullopt;
     if (!now || !tells_of(now->composition, released->composition)) add_other(record.others, *released);
   }
   for (const auto& other : before.others) {
     const auto is_row = [&](const RecordedStudy& now) {
-      const auto released = as_other(now);
+      const auto released = released_by(now);
       return released && tells_of(released->composition, other.composition);
     };
     if (!std::ranges::any_of(record.studies, is_row)) add_other(record.others, other);
   }
 }
-
-namespace {
 
 // `is_left`: another spec takes its place, and nothing of it is continued. Whether an open private
 // selection has begun is told by journals and keys alone, so it counts as if it had.
@@ -295,6 +288,23 @@ Result<void> update_release_record(const results::Store& store, const OutFolder&
 Result<void> leave_release_record(const results::Store& store, const OutFolder& out,
                                   const std::string& spec) {
   return update_record(store, out, spec, true);
+}
+
+Result<void> add_release_records(const OutFolder& from, const OutFolder& into, const std::string& spec) {
+  const auto theirs = read_release_records(from, spec);
+  if (!theirs) return theirs.error();
+  auto own = read_release_records(into, spec);
+  if (!own) return own.error();
+  for (const auto& record : *theirs) {
+    const auto same = std::ranges::find_if(
+        *own, [&](const ReleaseRecord& one) { return one.spec.hash == record.spec.hash; });
+    if (same != own->end()) {
+      keep_known(record, *same);
+    } else {
+      own->insert(own->begin(), record);  // the last one is the spec's present form
+    }
+  }
+  return write_release_records(into, spec, *own);
 }
 
 Result<bool> has_lost_its_draws(const OutFolder& out, const std::string& spec, const std::string& hash) {

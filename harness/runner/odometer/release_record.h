@@ -47,13 +47,13 @@ Result<void> update_release_record(const results::Store& store, const OutFolder&
 // are open count as begun. To be called before the other one is put into the database.
 Result<void> leave_release_record(const results::Store& store, const OutFolder& out, const std::string& spec);
 
+// Adds to the record of `spec` in `into` what that of another folder knows beyond it: earlier
+// releases, private selections that had begun, runs and their attempts.
+Result<void> add_release_records(const OutFolder& from, const OutFolder& into, const std::string& spec);
+
 // What a private selection has released, as one that no database has; nothing where it has released
 // nothing, or an earlier version made it, which named no bookings.
 std::optional<results::RetiredStudy> released_by(const RecordedStudy& recorded);
-// Adds to `record` what `before`, a record of the same spec and version, knows beyond it: private
-// selections (ReleaseRecord::others), runs and their attempts. The database from which `record` was
-// made may be older, or another copy's.
-void keep_known(const ReleaseRecord& before, ReleaseRecord& record);
 
 // Whether the spec of that name and hash was begun under a key of draws that is not there any more,
 // and has no answer for every row. Another spec may have had the name since, and deleted the key.

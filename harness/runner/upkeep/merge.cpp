@@ -151,33 +151,14 @@ class Merger {
       const bool complete = std::ranges::all_of(*studies, results::is_answered);
       if (auto written = write_release_record(store_, into_, name, complete); !written)
         return written.error();
-      if (auto added = add_records(name); !added) return added.error();
+      for (std::size_t side = 1; side < sides_.size(); ++side) {
+        if (auto added = add_release_records(sides_[side].out, into_, name); !added) return added.error();
+      }
     }
     return std::move(report_);
   }
 
  private:
-  // What the other folders' records of a spec know beyond the database: earlier releases, and what
-  // had begun.
-  Result<void> add_records(const std::string& spec) {
-    auto own = read_release_records(into_, spec);
-    if (!own) return own.error();
-    for (std::size_t side = 1; side < sides_.size(); ++side) {
-      const auto theirs = read_release_records(sides_[side].out, spec);
-      if (!theirs) return theirs.error();
-      for (const auto& record : *theirs) {
-        const auto same = std::ranges::find_if(
-            *own, [&](const ReleaseRecord& one) { return one.spec.hash == record.spec.hash; });
-        if (same != own->end()) {
-          keep_known(record, *same);
-        } else {
-          own->insert(own->begin(), record);  // the last one is the spec's present form
-        }
-      }
-    }
-    return write_release_records(into_, spec, *own);
-  }
-
   // Whether the number of runs of some row that comes is confidential.
   Result<bool> brings_hidden_runs() const {
     for (const auto& [id, side] : studies_) {

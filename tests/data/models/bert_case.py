@@ -1,7 +1,7 @@
 """A tiny classifier of transformers' BERT family as a case of the reference vectors: bert/make.py and roberta/make.py."""
 import torch
 import transformers
-from reference_case import write_case
+from reference_case import draw, write_case
 
 torch.use_deterministic_algorithms(True)
 LABELS = torch.tensor([2, 0, 1, 0])
@@ -10,18 +10,7 @@ LABELS = torch.tensor([2, 0, 1, 0])
 def write(folder, kind, config, ids, padding, seed, own, notes, token_types=None):
     """`own`: ends of the names of parameters whose clipped sums are kept. `token_types`: of ids; None: the model's own."""
     def network():
-        model = kind(config).eval()
-        g = torch.Generator().manual_seed(seed)
-        with torch.no_grad():
-            for name, value in model.named_parameters():
-                noise = torch.randn(value.shape, generator=g)
-                if name.endswith("LayerNorm.weight"):
-                    value.copy_(1 + 0.2 * noise)
-                elif "embeddings" in name or value.dim() < 2:
-                    value.copy_(0.3 * noise)
-                else:
-                    value.copy_(noise * (1.5 / value.shape[1]) ** 0.5)
-        return model
+        return draw(kind(config).eval(), seed, "LayerNorm.weight")
 
     def losses_of(model):
         def loss_of(i):

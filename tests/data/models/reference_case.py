@@ -9,6 +9,21 @@ from safetensors.torch import save_file
 CLIP = 1.0
 
 
+def draw(model, seed, norms):
+    """Seeded parameters of a small transformer of transformers; `norms`: how the names of weights of norms end."""
+    g = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, value in model.named_parameters():
+            noise = torch.randn(value.shape, generator=g)
+            if name.endswith(norms):
+                value.copy_(1 + 0.2 * noise)
+            elif "embed" in name or value.dim() < 2:
+                value.copy_(0.3 * noise)
+            else:
+                value.copy_(noise * (1.5 / value.shape[1]) ** 0.5)
+    return model
+
+
 def gradients(loss_of, parameters, samples, names):
     logits, losses, rows = [], [], []
     for i in range(samples):
