@@ -342,11 +342,6 @@ class Composer {
     }
     if (!study.is_retired) odometer_.begun_selections[study.id].dearest = base.events();
     add_selection(study, base, *study.dataset);
-    // Its runs may be made once more.
-    if (options_.to_be_continued && !study.composition.booking.empty()) {
-      for (const auto& event : study.composition.unlisted->planned) base.add(event);
-      begun_again_[study.composition.booking].raise_to(base);
-    }
   }
 
   // Which runs are whose is not recorded, on purpose: all that may belong to a selection are
@@ -383,7 +378,6 @@ class Composer {
     if (has_begun || study.is_booked_ahead || (options_.to_be_continued && !study.is_retired)) {
       add_selection(study, base, *study.dataset);
     }
-    if (options_.to_be_continued && !study.is_retired) goes_on_.insert(study.composition.booking);
   }
 
   void add_selection(const SelectionStudy& study, const EventTally& base, const trial::Named& dataset) {
@@ -403,9 +397,6 @@ class Composer {
       if (const auto open = made.find(""); open != made.end() && made.size() > 1) {
         for (auto& [attempts, one] : made) one.base.raise_to(open->second.base);
         made.erase(open);
-      }
-      if (goes_on_.contains(booking) && begun_again_.contains(booking)) {
-        for (auto& [attempts, one] : made) one.base.raise_to(begun_again_.at(booking));
       }
       for (const auto& [attempts, one] : made) add(one);
     }
@@ -475,11 +466,7 @@ class Composer {
   const Studies& studies_;
   const OdometerOptions& options_;
   std::map<std::string, std::map<std::string, Booking>> bookings_;  // by name and attempts
-  // With to_be_continued: bookings of open rows, and what those that had begun cost if they are
-  // begun again.
-  std::set<std::string> goes_on_;
-  std::map<std::string, EventTally> begun_again_;
-  std::set<std::string> selected_;  // runs of selections that are over
+  std::set<std::string> selected_;                                  // runs of selections that are over
   // Runs that may be of open ones, or of some whose runs are not listed.
   std::set<std::string> open_;
 };
