@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include "harness/models/model.h"
 #include "harness/models/weights/resized_positions.h"
 #include "harness/models/weights/weights.h"
+#include "tests/datasets/scratch.h"
 #include "tests/models/compare.h"
 
 namespace hyfreedp::models {
@@ -258,6 +260,12 @@ TEST_F(Pretrained, AMissingFolderSaysWhatIsNeededAndWhereItWasLookedFor) {
   for (const char* said : {"model.safetensors", "pytorch_model.bin", "config.json", "Looked in", "no/such"}) {
     EXPECT_NE(missing.error().message.find(said), std::string::npos) << missing.error().message;
   }
+  const datasets::ScopedVariable data("HYFREEDP_DATA", std::nullopt), cache("XDG_CACHE_HOME", "/no/such");
+  EXPECT_THAT(locate_weights("gpt2").error().message,
+              ::testing::HasSubstr("To get it: `hyfreedp data fetch gpt2`"));
+  EXPECT_THAT(
+      locate_weights("llama2-7b").error().message,
+      ::testing::HasSubstr("To get it: the files of meta-llama/Llama-2-7b-hf in a folder of that name"));
 }
 
 TEST_F(Pretrained, BatchNormsStatisticsAreRefused) {

@@ -10,6 +10,7 @@
 #include "harness/mechanism/releases.h"
 #include "harness/runner/spec/spec_paper_settings.h"
 #include "spec_file.h"
+#include "tests/datasets/scratch.h"
 
 namespace hyfreedp::runner {
 namespace {
@@ -42,6 +43,27 @@ TEST(PaperSettings, WhatThePaperTrainedKeepsThem) {
   ASSERT_TRUE(same) << same.error().message;
   for (const auto& one : same->content.panels) EXPECT_TRUE(one.paper) << one.id;
   EXPECT_THAT(same->warnings, Not(Contains(HasSubstr("the paper's values"))));
+}
+
+// What is known of a user's own files once they are there is no setting.
+class PaperSettingsOfFiles : public WrittenSpec {};
+
+TEST_F(PaperSettingsOfFiles, AreThoseWithoutThem) {
+  fs::create_directories(folder_ / "gisette");
+  for (const auto& [part, rows] : {std::pair("train", 6000), std::pair("test", 1000)}) {
+    std::string text;
+    for (int i = 0; i < rows; ++i)
+      text += fmt::format("{} {}:{}\n", i % 2 == 0 ? 1 : -1, i % 5000 + 1, (rows + i) * 1e-4);
+    write(fmt::format("gisette/{}.libsvm", part), text);
+  }
+  const datasets::ScopedVariable data("HYFREEDP_DATA", folder_.string());
+  const datasets::ScopedVariable state("XDG_STATE_HOME", (folder_ / "state").string());
+  const auto spec = load_spec((kPapers / "mohapatra/figure-3.yaml").string(), "paper");
+  ASSERT_TRUE(spec) << spec.error().message;
+  EXPECT_THAT(spec->warnings, Not(Contains(HasSubstr("the paper's values"))));
+  const auto* const panel = spec::find_panel(spec->content, "gisette-logistic");
+  ASSERT_NE(panel, nullptr);
+  EXPECT_TRUE(panel->dataset.options.contains("files_mark")) << "the files were not read";
 }
 
 TEST(PaperSettings, OtherSettingsOfThePanelLoseThem) {
