@@ -465,8 +465,9 @@ class Composer {
   const Runs& runs_;
   const Studies& studies_;
   const OdometerOptions& options_;
-  std::map<std::string, std::map<std::string, Booking>> bookings_;  // by name and attempts
-  std::set<std::string> selected_;                                  // runs of selections that are over
+  // By name and attempts.
+  std::map<std::string, std::map<std::string, Booking>> bookings_;
+  std::set<std::string> selected_;  // runs of selections that are over
   // Runs that may be of open ones, or of some whose runs are not listed.
   std::set<std::string> open_;
 };
