@@ -21,7 +21,8 @@ Result<double> private_epsilon(const Spending* spending, double delta) {
   return reading->total.epsilon;
 }
 
-// What the study is charged beside its first runs where none of these can be reported.
+// Returns the events of each run that is charged beside the study's first runs if none of these can
+// be reported.
 std::vector<std::vector<accounting::Event>> rest_after(const PlannedStudy& study,
                                                        const std::vector<trial::TrialConfig>& first) {
   std::vector<baselines::FinishedTrial> lost;
@@ -93,7 +94,7 @@ Result<void> Budget::reserve(const std::vector<PlannedStudy>& studies) {
   std::set<std::string> datasets;  // names of the data
   std::set<std::string> needed;    // those on which anything would start
   trial::ConfigText ids;
-  // Of the last run's dataset: the next run's is nearly always the same.
+  // The dataset of the last run; the next run nearly always has the same.
   std::optional<trial::Named> dataset;
   Spending* of_dataset = nullptr;
   std::map<std::string, results::StudyRecord> known;
@@ -131,7 +132,8 @@ Result<void> Budget::reserve(const std::vector<PlannedStudy>& studies) {
       auto& spending = *of_dataset;
       if (then_.final_runs.contains(id) || !admitted.insert(id).second) continue;
       needed.insert(wanted.identity(config.dataset).name);
-      // Of a comparison that decides how many seeds there are: in then_ already.
+      // A run that is booked because a comparison decides how many seeds there are is in then_
+      // already.
       if (then_.booked_runs.contains(id)) continue;
       // The most that it will yet add: what an interrupted run has begun is counted as planned
       // already, and begun anew on another machine it executes its plan beside that.

@@ -6,13 +6,13 @@
 // and may stay below it. (One exception: a worker whose replay is not reproduced starts again by
 // itself; the budget learns of this at the next `hyfreedp run`.)
 //
-// Of a method that searches in several rounds, the rounds after the first are reserved as well:
-// what it is charged where none of its first runs can be reported
-// (baselines::Composition::not_begun). A further round takes the place of what was reserved for it.
+// A method that searches in several rounds also reserves the rounds after the first: it reserves
+// what it is charged if none of its first runs can be reported (baselines::Composition::not_begun).
+// A further round takes the place of what was reserved for it.
 //
-// Where how many seeds are trained follows from a comparison (spec::SequentialSeeds), all are
+// If a comparison decides how many seeds are trained (spec::SequentialSeeds), all of them are
 // reserved. (Another exception: a seed that is not trained is charged as the dearest of its row,
-// which may be more than what its own draws would have made.)
+// which may be more than its own draws would have cost.)
 //
 // A run without privacy, or one that passes un-noised validation scores to its method, has no
 // epsilon. Under a limit it is refused, and so is everything on data that such a run has touched.
@@ -73,7 +73,7 @@ class Budget {
         opened_(then),
         then_(std::move(then)),
         cap_(cap) {}
-  // What a study may be charged after its first runs, by its id.
+  // The runs that a study may be charged after its first ones.
   struct Rest {
     trial::Named dataset;
     std::vector<std::vector<accounting::Event>> runs;
@@ -97,7 +97,7 @@ class Budget {
   std::set<std::string> touched_;             // names of data
 };
 
-// Whether the method's runs are reserved as one selection, before any of them is known.
+// True if the method's runs are reserved as one selection, before any of them is known.
 bool is_reserved_as_selection(const baselines::Baseline& baseline);
 
 }  // namespace hyfreedp::runner

@@ -19,8 +19,8 @@ namespace {
 
 using baselines::Composition;
 
-// What the run is charged, by the database or the journal, whichever says more: of a seeded run
-// that was interrupted the journal alone says it. Nothing where it has released nothing.
+// Returns what the run is charged: the larger of what the database and the journal say, since the
+// journal alone knows of a seeded run that was interrupted. Empty if the run has released nothing.
 Result<std::vector<accounting::Event>> charged_to(const results::Store& store, const OutFolder& out,
                                                   const std::string& trial) {
   trial::EventTally charged;
@@ -40,7 +40,7 @@ Result<std::vector<accounting::Event>> charged_to(const results::Store& store, c
   return charged.events();
 }
 
-// Those that have released anything.
+// Returns those of `trials` that have released anything.
 Result<std::vector<std::string>> begun_of(const results::Store& store, const OutFolder& out,
                                           const std::vector<std::string>& trials) {
   std::vector<std::string> begun;
@@ -52,10 +52,10 @@ Result<std::vector<std::string>> begun_of(const results::Store& store, const Out
   return begun;
 }
 
-// Of a seed that was booked ahead: its runs that have begun, and what was booked of the others. A
-// seed of which none has counts as the row's dearest other one, as one that was not needed does.
-// `is_first`: the booking lists its runs in the order of what each was to release; one that was
-// cancelled before lists those that had begun, and books the others.
+// Returns the composition of a seed that was booked ahead: its runs that have begun, and what was
+// booked of the others. If `is_first` and that does not contain the cost of the row's dearest seed,
+// that cost takes its place. `is_first`: the booking lists its runs in the order of what each was
+// to release; one that was cancelled before lists those that had begun, and books the others.
 Result<Composition> of_booked_seed(const results::Store& store, const OutFolder& out,
                                    const results::StudyRecord& study, bool is_first) {
   const auto booked = Composition::from_json(study.composition, "study " + study.id);
@@ -88,7 +88,8 @@ Result<Composition> of_booked_seed(const results::Store& store, const OutFolder&
   return composition;
 }
 
-// What the dearest run like those of the selection executed, at least what each was to execute.
+// Returns what the dearest run like those of the selection executed, and at least what each was to
+// execute.
 Result<std::vector<accounting::Event>> dearest_like(const results::Store& store,
                                                     const accounting::Selection& booked,
                                                     const trial::Named& dataset) {
@@ -112,7 +113,7 @@ Result<std::vector<accounting::Event>> dearest_like(const results::Store& store,
   return dearest.events();
 }
 
-// How its cost composes. Only of a selection that was booked is there a rule already.
+// Returns how the study's cost composes. Only a selection that was booked has a rule already.
 Result<Composition> composition_of(const results::Store& store, const OutFolder& out,
                                    const results::StudyRecord& study,
                                    const std::optional<trial::Named>& dataset) {
@@ -173,7 +174,7 @@ Result<results::StudyRecord> as_cancelled(const results::Store& store, const Out
   study.failure_message += " hyfreedp retry opens it again.";
   study.composition = composition->to_json();
   if (composition->unlisted) {
-    // Where a row that was rebuilt from its release record has it, too.
+    // A row that was rebuilt from its release record has the dataset in the same places.
     study.composition["dataset"] = as_json(*dataset);
     study.composition["unlisted"].as_object()["dataset"] = as_json(*dataset);
   } else if (!composition->not_begun.empty() && composition->trials.empty() && dataset) {

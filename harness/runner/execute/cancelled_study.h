@@ -1,8 +1,9 @@
 // Studies that their user ends (`hyfreedp cancel`) and opens again (`hyfreedp retry`).
 //
 // A cancelled study is `failed: cancelled`. It counts as answered, so that runs of its spec leave
-// it alone. What began, or was booked ahead, stays charged as planned (odometer/charge.h): whoever
-// cancels has seen what was released, so a charge of the steps up to there would be no bound.
+// it alone. Runs that began, or were booked ahead, stay charged as planned (odometer/charge.h):
+// whoever cancels has seen what was released, so a charge of the steps up to there would be no
+// bound.
 //   - its runs that have released anything, to their last step, composed in sequence, whatever its
 //     method would have reported;
 //   - a private selection whole, at the price that was booked when it opened, or the dearest that a
@@ -11,9 +12,9 @@
 //   - a seed of a comparison that decides how many there are (StudyRun::book_seed): all that the
 //     spec allows, also where it has not begun;
 //   - another study of which nothing was drawn or begun: nothing.
-// That a study is cancelled is decided by whoever looks at what is shown, which are releases. Who
-// decides by looking at hidden runs (owner-only files, --confidential) makes another release, which
-// nothing here prices.
+// The decision to cancel may depend on what is shown, since that is released. A decision that
+// depends on hidden runs (owner-only files, --confidential) is another release, which nothing here
+// prices.
 #pragma once
 
 #include <optional>
@@ -34,16 +35,16 @@ Result<trial::EventTally> dearest_seed(const results::Store& store, const result
 Result<results::StudyRecord> as_cancelled(const results::Store& store, const OutFolder& out,
                                           results::StudyRecord study);
 
-// Before a cancelled private selection is opened again: where the database lacks runs that its
-// record tells of, what they cost stays there as that of a retired row.
+// To be called before a cancelled private selection is opened again. If the database lacks runs
+// that its record tells of, what they cost stays there as that of a retired row.
 Result<void> keep_lost_cost(results::Store& store, const results::StudyRecord& study);
 
-// The record as that of an open study: the next run of the spec goes on with it. What is booked of
-// a private selection or of a seed stays.
+// The record as that of an open study: the next run of the spec goes on with it. The booking of a
+// private selection or of a seed stays.
 results::StudyRecord as_reopened(results::StudyRecord study);
 
-// Why `retry` cannot open the study again, as a sentence; nothing where it can (cancelled, or
-// failed through the machine). `seeded`: its spec has a noise_seed.
+// Says why `retry` cannot open the study again, as a sentence; none if it can (cancelled, or failed
+// through the machine). `seeded`: its spec has a noise_seed.
 std::optional<std::string> why_not_retried(const results::StudyRecord& study, bool seeded);
 
 // "linear, prodigy, ε 3, seed 0"

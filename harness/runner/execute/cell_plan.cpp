@@ -9,7 +9,7 @@
 namespace hyfreedp::runner {
 namespace {
 
-// What planning reads of a file, which holds more (results/provenance/cell_file.h).
+// The members that planning reads of a seed in a cell's file (results/provenance/cell_file.h).
 struct CellSeed {
   std::int64_t seed = 0;
   std::string study;
@@ -23,7 +23,7 @@ struct CellSpec {
 };
 BOOST_DESCRIBE_STRUCT(CellSpec, (), (name))
 
-// What no row lacks, whichever program wrote it.
+// The members that every row has, whichever version of the program wrote the file.
 struct CellRow {
   std::string method;
   json::object options;

@@ -51,7 +51,7 @@ Result<RunReport> Coordinator::run(const Spec& spec, const std::function<bool()>
   if (auto opened = store_.write_together([&] { return open_studies(spec); }); !opened) {
     return opened.error();
   }
-  // Before anything is drawn.
+  // The record is written before anything is drawn.
   if (draw_key_) {
     if (auto written = write_release_record(store_, out_, spec.content.name, false); !written) {
       return written.error();
@@ -63,7 +63,7 @@ Result<RunReport> Coordinator::run(const Spec& spec, const std::function<bool()>
     tally_.phase("stopping");
     show();
     executor_.stop();
-    // What ended just before is recorded all the same; the journals keep the rest.
+    // Runs that ended just before are recorded all the same; the journals keep the rest.
     if (auto wound_up = wind_up(); !wound_up && outcome) outcome = wound_up;
     for (auto& [index, runs] : cancelling_) runs.clear();
     if (auto concluded = conclude_cancelled(); !concluded && outcome) outcome = concluded;
@@ -112,7 +112,7 @@ Result<void> Coordinator::open_studies(const Spec& spec) {
     draw_key_ = std::move(*key);
   }
   const auto asked = covered(*planned, only_);
-  // What was reserved before is of other draws.
+  // The runs that were reserved before may be of other draws.
   if (budget_ && draw_key_) {
     if (auto reserved = budget_->reserve_instead(asked); !reserved) return reserved;
   }
@@ -303,7 +303,7 @@ Result<void> Coordinator::start(const std::string& trial) {
   job.cost = wanted.cost;
   job.memory = memory_needed(wanted.config);
   job.time_limit = time_limit_;
-  // Of a seeded run nothing is recorded before it ends, so its worker need not wait.
+  // A seeded run is not recorded before it ends, so its worker need not wait for that.
   if (!wanted.config.noise_seed) {
     job.before_start = [this, config = wanted.config](json::object& request) -> Result<void> {
       const auto attempts = book_.begin(config);
@@ -334,8 +334,8 @@ Result<void> Coordinator::conclude_weights(const std::string& spec, bool complet
     if (!published) return published.error();
     report_.weights = std::move(*published);
   }
-  // What could not be copied lies there until it can be; the runs that a selection did not choose
-  // do not.
+  // Weights that could not be copied stay staged until they can be; those of runs that a selection
+  // did not choose are deleted.
   if (!complete) return {};
   return discard_staged(out_, spec, report_.weights.waiting);
 }

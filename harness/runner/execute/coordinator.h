@@ -1,5 +1,5 @@
-// From a spec to rows in the store: plans, asks the baselines, gives trials to an executor, prices
-// and records.
+// Makes rows in the store from a spec: plans, asks the baselines, gives trials to an executor,
+// prices and records.
 //
 // Deterministic: a row depends on the spec and on the outcomes of its trials. It does not depend on
 // the order in which they ended, on the workers that ran them, or on how often the run was
@@ -69,7 +69,8 @@ struct RunReport {
   std::vector<FailedStudy> failed;
   bool stopped = false;             // asked to; what is missing is continued by the next run
   std::optional<std::string> halt;  // what the user must mend first: no such device, dataset gone
-  // What the budget did not allow to start; a run with a larger budget continues it.
+  // The message with which the budget refused a run; a run with a larger budget continues the spec.
+  // Absent: it refused none.
   std::optional<std::string> refused;
   std::string checkpoint_problem;  // why the last one could not be written; empty: all could
   bool hides_times = false;        // how long it took tells how many runs a private selection made
@@ -84,7 +85,7 @@ inline constexpr std::chrono::minutes kCheckpointInterval{10};
 
 class Coordinator {
  public:
-  // How long studies are advanced before workers are heard again.
+  // The time for which studies are advanced before workers are heard again.
   static constexpr std::chrono::milliseconds kPlanningTurn{50};
 
   Coordinator(results::Store& store, Executor& executor, const OutFolder& out, Progress& progress);
@@ -93,12 +94,12 @@ class Coordinator {
   // already.
   void keep_within(Budget budget) { budget_ = std::move(budget); }
 
-  // How often a run's state is written beside training (harness/training/checkpoint.h); 0: only
-  // when it is told to stop.
+  // Sets the interval at which a run's state is written beside training
+  // (harness/training/checkpoint.h); 0: only when the run is told to stop.
   void checkpoint_every(std::chrono::duration<double> interval) { checkpoint_interval_ = interval; }
 
-  // How long a run may take in this execution of the program; what is reached is kept in a
-  // checkpoint, from which the next one continues. By default there is no limit.
+  // Limits the time that a run takes in this execution of the program. A checkpoint keeps its
+  // state, from which the next execution continues. By default there is no limit.
   void limit_time(std::chrono::duration<double> limit) { time_limit_ = limit; }
 
   // Trains these studies alone. The others are recorded as open; nothing of them is drawn, booked
@@ -106,7 +107,8 @@ class Coordinator {
   // answer.
   void keep_to(Only only) { only_ = std::move(only); }
 
-  // How often it looks for what `cancel`, `note` and `tag` ask (study_request.h).
+  // Sets the interval at which it looks for requests of `cancel`, `note` and `tag`
+  // (study_request.h).
   void look_for_requests_every(std::chrono::steady_clock::duration interval) { request_interval_ = interval; }
 
   // Stages the runs' weights, and publishes those that rows report at the end of run(). open() must
@@ -197,7 +199,7 @@ class Coordinator {
   std::set<std::string> started_;     // trials
   std::set<std::string> taken_over_;  // trials (RunReport::taken_over)
   std::set<std::size_t> begun_;       // studies that listeners know of
-  // By prepare job that is not over: trials.
+  // The trials that wait for each prepare job that is not over.
   std::map<std::string, std::vector<std::string>> held_back_;
   std::set<std::string> prepared_;             // prepare jobs that are over
   std::optional<std::string> draw_key_;        // file, while studies of an unseeded spec are open

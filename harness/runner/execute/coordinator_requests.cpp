@@ -1,4 +1,4 @@
-// What `cancel`, `note` and `tag` ask of a coordinator at work (study_request.h).
+// Carries out what `cancel`, `note` and `tag` ask of a coordinator at work (study_request.h).
 #include <algorithm>
 
 #include "harness/runner/execute/cancelled_study.h"
@@ -8,7 +8,7 @@
 
 namespace hyfreedp::runner {
 
-// Where nobody asks anything, there is no folder to look into.
+// The folder of requests exists only after somebody has asked something.
 Result<void> Coordinator::heed_requests() {
   const auto now = std::chrono::steady_clock::now();
   if (now < next_look_) return {};
@@ -79,7 +79,7 @@ void Coordinator::stop_runs_of(std::size_t index) {
   }
 }
 
-// Those whose runs have stopped.
+// Concludes the cancelled studies whose runs have all stopped.
 Result<void> Coordinator::conclude_cancelled() {
   bool any = false;
   for (auto entry = cancelling_.begin(); entry != cancelling_.end();) {

@@ -1,4 +1,4 @@
-// What workers report, and the studies that end with it.
+// Takes what workers report, and ends the studies that are over with it.
 #include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
@@ -17,7 +17,7 @@
 namespace hyfreedp::runner {
 namespace {
 
-// What the user must mend before anything of the kind can run.
+// True if the user must mend the cause before anything of the kind can run.
 bool is_halt(const std::string& failure_kind) {
   return failure_kind == "device-unavailable" || failure_kind == "missing-data";
 }
@@ -36,7 +36,7 @@ Result<void> Coordinator::take(const Update& update) {
   if (found == trials_.end()) return {};
   if (update.kind == Update::Kind::started) found->second.has_worker = true;
   if (update.kind == Update::Kind::progress) found->second.heard = Heard::maybe_more;
-  // Of a study that was cancelled.
+  // All studies that wanted the run were cancelled.
   if (found->second.studies.empty() && update.kind != Update::Kind::over) return {};
   switch (update.kind) {
     case Update::Kind::started: {
@@ -73,7 +73,7 @@ Result<void> Coordinator::take(const Update& update) {
 Result<void> Coordinator::take_prepared(const Update& update) {
   auto held = held_back_.extract(update.job);
   if (update.failed) {
-    // Without its data no trial of the dataset can run.
+    // No trial of the dataset can run without its data.
     if (!report_.halt && update.failure_kind != kCancelled) halt(update.failure_kind, update.message);
     return {};
   }
@@ -93,12 +93,12 @@ Result<void> Coordinator::take_end(const Update& update) {
   const auto heard = std::exchange(wanted.heard, Heard::nothing);
   if (had_worker) tally_.ended(update.slot, !update.failed, update.seconds);
   if (!update.checkpoint_problem.empty()) {
-    // Its text names the trial.
+    // The problem's text names the trial.
     const bool is_hidden = wanted.unit != update.job;
     report_.checkpoint_problem = is_hidden ? "a file cannot be written" : update.checkpoint_problem;
   }
-  // Of private selections only that they are under way may be told. Nobody waits for a run whose
-  // studies were cancelled.
+  // Listeners learn of a private selection only that it is under way, and nothing of a run whose
+  // studies were all cancelled.
   if (had_worker && wanted.unit == update.job && !wanted.studies.empty()) {
     for (auto* listener : listeners_) listener->trial_over(update, describe(wanted.studies.front()));
   }
@@ -130,7 +130,7 @@ Result<void> Coordinator::take_end(const Update& update) {
   return {};
 }
 
-// Of a seeded run that was interrupted the database knows nothing yet.
+// The database does not have a seeded run that was interrupted, so its samples are not kept.
 Result<void> Coordinator::keep_system(const std::string& trial, const SystemLog& log) {
   const auto samples = log.samples();
   if (samples.empty()) return {};
@@ -167,8 +167,8 @@ Result<void> Coordinator::finish(std::size_t index) {
   return open_gate();
 }
 
-// For whoever loses database and journals after this process was killed. The record is written
-// whole, so that it takes a small part of the time.
+// Updates the release record, for whoever loses database and journals after this process was
+// killed. The record is written whole, so that it takes a small part of the time.
 Result<void> Coordinator::record_now_and_then() {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::seconds kLeast{5};
@@ -222,15 +222,15 @@ Result<void> Coordinator::price(const StudyRun& run, results::StudyRecord& recor
     if (!trial) return trial.error();
     if (!*trial) continue;
     record.seconds += (**trial).seconds;
-    // Of whichever run of a private selection: that one was under way when the machine was lost is
-    // so for any number of runs, and the price shows it anyway.
+    // This holds for any run of a private selection: whatever the number of runs, one was under way
+    // when the machine was lost, and the price shows it anyway.
     if (record.epsilon_target && (**trial).attempts > 1) {
       add_once(record.flags, "interrupted: what the first attempt booked is charged");
     }
   }
   if (record.epsilon_target && run.cell().base.noise_seed)
     add_once(record.flags, results::kReproducibleNoise);
-  // Of a seeded row the same noise is drawn again, and nobody prices that.
+  // A seeded row draws the same noise again, which is not priced.
   const auto release = run.cell().base.repetition / kRepetitionsPerRelease;
   if (release > 0 && !run.cell().base.noise_seed) {
     add_once(
@@ -248,7 +248,7 @@ Result<void> Coordinator::price(const StudyRun& run, results::StudyRecord& recor
                               });
   if (!priced) return priced;
   if (record.total && !run.cell().noise_multiplier) record.total->noise_accountant = run.cell().accountant;
-  // Whether a claim understates is for the executed events to say.
+  // The executed events decide whether a claim understates.
   if (record.claimed_epsilon && record.total && record.total->epsilon <= *record.claimed_epsilon) {
     std::erase(record.flags, baselines::kUnderstated);
   }

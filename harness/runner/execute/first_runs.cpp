@@ -24,7 +24,7 @@ Result<void> check(const trial::TrialConfig& config) {
   return optimizers::check_layout(config.optimizer.name, config.optimizer.options, tensors);
 }
 
-// Why a study that wants no run contradicts itself; nothing where its budget alone allows none.
+// Says why a study that wants no run contradicts itself; none if its budget alone allows none.
 std::optional<Error> contradiction_in(const PlannedStudy& study) {
   static const std::set<std::string> kContradictions = {"invalid-options", "empty-grid", "empty-part"};
   const auto end = study.baseline->conclude(study.cell, {});

@@ -1,5 +1,5 @@
-// What a spec's studies train first, and whether it can begin: asked by --dry-run and before a run,
-// so that a row that cannot be trained is not found after those before it.
+// The trials that a spec's studies train first, and a check that they can begin. --dry-run and the
+// start of a run call it, so that a row that cannot be trained is found before any other trains.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace hyfreedp::runner {
 
-// What the study wants first. Of a private selection one run, whatever the number that is drawn: 0
-// would show.
+// Returns the trials that the study wants first. A private selection gives one, whatever number it
+// has drawn, since 0 would show.
 Result<std::vector<trial::TrialConfig>> first_runs(const PlannedStudy& study);
 
 // An error that names each row of which a first run could not begin (mechanism/run_check.h), or

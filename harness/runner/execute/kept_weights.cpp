@@ -46,7 +46,7 @@ void name_once(std::vector<std::string>& names, const std::string& name) {
   if (std::ranges::find(names, name) == names.end()) names.push_back(name);
 }
 
-// Of what is published of a staged folder.
+// Returns the SHA-256 of each file of a staged folder that is published.
 Result<json::object> checksums(const fs::path& folder) {
   json::object found;
   std::error_code failure;
@@ -74,7 +74,7 @@ Result<void> copy_files(const fs::path& from, const fs::path& to, const json::ob
   return {};
 }
 
-// Of the members as they will be read.
+// Computes the tag from the members as they will be read.
 Result<void> add_tag(json::object& metadata) {
   const auto read = parse_json(pretty_json(metadata), models::kTrialMetadata);
   if (!read) return read.error();
@@ -103,8 +103,8 @@ Result<void> put_into_place(const fs::path& staged, const fs::path& folder, cons
   return written;
 }
 
-// What the weights that the trial began with, and those that made its features, have seen: of the
-// very files that it used.
+// Returns what has been seen by the weights that the trial began with, and by those that made its
+// features. An error if these are not the very files that it used.
 Result<SeenData> seen_by_start(const results::TrialRecord& trial) {
   const auto& model = trial.config.at("model").at("options").as_object();
   if (auto same = models::complete_options(model); !same) return same.error();
@@ -210,7 +210,7 @@ Result<void> KeptWeights::publish_one(const results::Store& store, const results
   };
   const fs::path source = staged((**trial).id);
   const auto draft = read_json_file((source / models::kStagedMetadata).string());
-  // Of another attempt, whose noise is not that of the row.
+  // A draft of another attempt does not count: its noise is not that of the row.
   const bool is_there =
       draft && draft->is_object() && int_or(draft->get_object(), "attempt", -1) == (**trial).attempts - 1;
   if (!is_there) {
@@ -241,7 +241,7 @@ Result<void> KeptWeights::publish_one(const results::Store& store, const results
                            .private_data = seen->releases,
                            .files = *files,
                            .why_confidential = why});
-  // What is not known of the start is not known of what came of it.
+  // The weights get no tag if it is not known what their start had seen.
   auto put = seen->is_known ? add_tag(metadata) : Result<void>();
   if (put && !why.empty()) put = make_private_folder(root.string());
   if (put) put = put_into_place(source, folder, metadata);

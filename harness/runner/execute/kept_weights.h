@@ -29,7 +29,7 @@
 
 namespace hyfreedp::runner {
 
-// What is known before anything trains.
+// The weights that will be kept, as far as that is known before anything trains.
 struct KeptForecast {
   std::size_t kept = 0, studies = 0;
   std::map<std::string, std::vector<std::string>> confidential;  // reasons, rows
@@ -50,10 +50,10 @@ class KeptWeights {
 
   // Makes the staging folder, so that an error shows before anything trains.
   Result<void> open() const;
-  // Whether the weights of the study's runs are to be staged.
+  // True if the weights of the study's runs are to be staged.
   bool wants(const PlannedStudy& study) const { return confidential_ || why_not(study).empty(); }
-  // Why the study's weights would be confidential, as far as it is known before it runs
-  // (results/provenance/weights_release.h).
+  // Says why the study's weights would be confidential, as far as it is known before it runs
+  // (results/provenance/weights_release.h); empty: they would not be.
   std::string why_not(const PlannedStudy& study) const;
   KeptForecast foresee(const std::vector<PlannedStudy>& studies) const;
   std::string staged(const std::string& trial) const;

@@ -1,4 +1,4 @@
-// Whether a run goes on with rows that another build of the program began.
+// Warns of a run that goes on with rows that another build of the program began.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace hyfreedp::runner {
 
-// Of this program with that worker.
+// The build of this program with that worker.
 trial::Build build_of_worker(const std::string& worker);
 
 // The sentence with which `hyfreedp run` warns: which builds the spec's finished studies are of,

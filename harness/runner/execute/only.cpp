@@ -28,7 +28,7 @@ struct Candidate {
 
 std::string text_of(const std::optional<double>& value) { return value ? fmt::format("{}", *value) : "inf"; }
 
-// What a key may say of a study.
+// Returns the values of a key that choose the study.
 std::vector<std::string> values_of(const Candidate& candidate, Key key) {
   const auto& cell = candidate.study->cell;
   switch (key) {
@@ -50,7 +50,7 @@ bool has(const Candidate& candidate, Key key, const std::string& value) {
   return std::ranges::count(values_of(candidate, key), value) > 0;
 }
 
-// As values_of() writes it: "3.0" is the epsilon 3.
+// Writes a value as values_of() does: "3.0" is the epsilon 3.
 std::string written(Key key, const std::string& text) {
   if (key != Key::epsilon && key != Key::noise_multiplier) return text;
   double value = 0;
@@ -58,7 +58,7 @@ std::string written(Key key, const std::string& text) {
   return code == std::errc() && end == text.data() + text.size() ? fmt::format("{}", value) : text;
 }
 
-// In the order of the spec, each once.
+// Returns the values that the key has, in the order of the spec, each once.
 std::vector<std::string> all_values(const std::vector<Candidate>& candidates, Key key) {
   std::vector<std::string> all;
   for (const auto& candidate : candidates) {

@@ -21,13 +21,13 @@ class Only {
  public:
   // All studies.
   Only() = default;
-  // Those of `spec` that `asked` names; all where it is empty. Keys: panel; row, by its id or
+  // Reads which studies of `spec` `asked` names; all if it is empty. Keys: panel; row, by its id or
   // group; epsilon, a number or inf; noise_multiplier; seed. An error names what is no key, or no
   // value of it among the studies that the keys before it leave, and the values that are.
   static Result<Only> read(const std::vector<std::string>& asked, const Spec& spec);
 
   bool is_all() const { return !studies_; }
-  // Whether it is one of them, in any release of the spec.
+  // True if the cell's study is one of them, in any release of the spec.
   bool covers(const baselines::Cell& cell) const;
 
  private:

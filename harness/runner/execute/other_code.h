@@ -22,9 +22,9 @@ struct OtherCodeRow {
   std::vector<std::string> parts;  // "the optimizer adamw", each once
 };
 
-// Of the rows of `spec` that have answers, in the order of panel and row. `worker`: the hash of the
-// worker program at hand (trial::program_hash); empty: a run without recorded code is passed over.
-// Nothing where this program's code is not known.
+// Returns the rows of `spec` that have answers and that other code trained, in the order of panel
+// and row. `worker`: the hash of the worker program at hand (trial::program_hash); empty: a run
+// without recorded code is passed over. Empty if this program's code is not known.
 Result<std::vector<OtherCodeRow>> rows_of_other_code(const results::Store& store, const std::string& spec,
                                                      const std::string& worker);
 
@@ -32,13 +32,13 @@ Result<std::vector<OtherCodeRow>> rows_of_other_code(const results::Store& store
 // at its end. The panel is named where the list has several.
 std::string other_code_text(const std::vector<OtherCodeRow>& rows);
 
-// That the program `worker`, a hyfreedp-worker, was built from other sources than this program, and
-// what to do, without a dot at its end: what it trains would be called other code's at once. Empty
-// where that is not so, or not known.
+// Says that the program `worker`, a hyfreedp-worker, was built from other sources than this
+// program, so that what it trains would be called other code's at once, and what to do; without a
+// dot at its end. Empty if that is not so, or not known.
 std::string other_build_text(const std::string& worker);
 
-// For who reads a table of `spec`: which rows are of other code, what their numbers are, and how
-// they are trained anew. Empty where all are of this program's.
+// Tells the reader of a table of `spec` which rows are of other code, what their numbers are, and
+// how they are trained anew. Empty if all are of this program's.
 Result<std::string> other_code_note(const results::Store& store, const std::string& spec,
                                     const std::string& worker);
 

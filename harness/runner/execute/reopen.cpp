@@ -13,8 +13,8 @@
 namespace hyfreedp::runner {
 namespace {
 
-// As a run refuses it (coordinator.cpp), before the rows are opened: the spec could not be
-// completed any more.
+// Refuses a spec that could not be completed any more, as a run does (coordinator.cpp), before its
+// rows are opened.
 Result<void> check_draws(const OutFolder& out, const results::SpecRecord& record,
                          const std::vector<results::StudyRecord>& studies) {
   auto content = results::spec_of(record);

@@ -135,7 +135,8 @@ class Replay {
       if (known == wanted_.end()) return error("a composition names a run that was not wanted");
       return mechanism::events(known->second);
     };
-    // Of what the method lists, not of its other runs: those of a selection book alike.
+    // Only what the composition lists is priced, not the study's other runs: the runs of a
+    // selection all book the same.
     priced.trials.clear();
     priced.reported_trial.clear();
     if (auto done = pricer_.price(priced, run.composition(), executed); !done) return done.error();
@@ -167,7 +168,7 @@ class Replay {
     row_.percentile90 = results::quantile(values_, 0.9);
   }
 
-  // Of the mean over repeats, as an estimate of what a pool of endless seeds would give.
+  // Returns the variance of the mean over repeats, as an estimate for a pool with endless seeds.
   double variance_of_mean() const {
     const auto sd = results::sample_sd(values_);
     const auto sd_of_groups = results::sample_sd(group_means_);

@@ -59,7 +59,7 @@ struct ReplayedRow {
   double percentile90 = 0;
   double runs = 0;                             // wanted by a repeat, mean
   std::map<std::string, std::int64_t> failed;  // repeats, by kind
-  // How wanted runs met the pool.
+  // Counts of the runs that were wanted, and of how the pool differed from them.
   std::int64_t requests = 0;
   std::int64_t snapped = 0;         // learning rate moved
   double largest_rate_factor = 1;   // of those

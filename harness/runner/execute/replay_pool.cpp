@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::size_t kShownDifferences = 4;
 
-// What must agree, and the two quantities that need not.
+// A run's settings, which must agree with those of a pooled run, and the learning rate and noise
+// multiplier, which need not.
 struct Coordinates {
   json::object setting;
   double rate = 0;  // 0: the controller has no constant one

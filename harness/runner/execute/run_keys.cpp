@@ -26,7 +26,7 @@ void draw_from(const random::Key& key, std::vector<PlannedStudy>& planned) {
 Result<std::optional<std::string>> hide_draws(const OutFolder& out, std::vector<PlannedStudy>& planned,
                                               const Spec& spec,
                                               const std::map<std::string, results::StudyRecord>& recorded) {
-  // Under a key: what was begun, and what `retry` may open again. Open: what has no answer yet.
+  // `cancelled` are the studies that `retry` may open again, `open` those without an answer yet.
   std::vector<PlannedStudy> open, cancelled;
   bool was_begun = false;
   for (const auto& study : planned) {

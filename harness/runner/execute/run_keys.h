@@ -33,9 +33,9 @@ Result<void> show_draws(const OutFolder& out, std::vector<PlannedStudy>& planned
 // which `retry` may go on.
 Result<void> forget_draws(const results::Store& store, const OutFolder& out, const Spec& spec);
 
-// What --fresh and --replace gave up leaves its keys behind: a trial does not say which spec wanted
-// it, and an edited spec may go on with it. Once every row of the folder is there, no key has a use
-// any more, nor has a checkpoint. Before that nothing is deleted.
+// Deletes the keys and checkpoints of runs that --fresh and --replace gave up, once every row of
+// the folder is there. Before that it deletes nothing: a trial does not say which spec wanted it,
+// and an edited spec may go on with it.
 Result<void> delete_abandoned_keys(const results::Store& store, const OutFolder& out, TrialBook& book);
 
 }  // namespace hyfreedp::runner

@@ -40,7 +40,7 @@ struct TableBytes {
   double host = 0;  // tables that are not mapped
   double device = 0;
   double mapped = 0;
-  // What making the cache takes; 0: it is there, or there is none.
+  // Bytes needed to make the cache; 0: it is there, or there is none.
   double preparing = 0;
   double preparing_on_device = 0;
 };
@@ -89,7 +89,7 @@ Result<void> add_preparing(const datasets::Facts& facts, const json::object& opt
   return {};
 }
 
-// Of one of the datasets that the run loads.
+// Returns the memory of one of the datasets that the run loads.
 Result<TableBytes> table_bytes(const trial::TrialConfig& config, const trial::Named& dataset, double number) {
   const auto found = datasets::find_dataset(dataset.name);
   if (!found) return found.error();
@@ -103,7 +103,7 @@ Result<TableBytes> table_bytes(const trial::TrialConfig& config, const trial::Na
   const auto options = random::without_part(dataset.options);
   const auto cache = datasets::cache_file(facts, options, config.device);
   if (!cache) {
-    // Of files there is what is read, and what is made of it.
+    // Data from files are in memory twice: as they were read, and as the table made of them.
     data.host = facts.files.empty() ? table : 2 * table;
     data.device = on_cpu ? 0 : table;
   } else {
@@ -115,7 +115,7 @@ Result<TableBytes> table_bytes(const trial::TrialConfig& config, const trial::Na
       if (auto added = add_preparing(facts, options, on_cpu, data); !added) return added.error();
     }
   }
-  // Its records are copied, and those of the other part will be.
+  // The part's records are copied, and those of the other part will be.
   const auto part = random::part_of(dataset.options);
   if (part && *part) data.host += cache ? data.mapped : table;
   if (config.privacy.asked.feature_mean) (on_cpu ? data.host : data.device) += values * number;
@@ -145,7 +145,7 @@ double vector_bytes(const trial::TrialConfig& config, double number) {
   return count * number + kDouble;  // the clipped sum, or the sum of several microbatches
 }
 
-// What training has in memory, where the network is.
+// Returns the bytes that training has in memory where the network is.
 double training_bytes(const trial::TrialConfig& config, const models::StepMemory& step,
                       const datasets::Sizes& sizes, std::int64_t microbatch, double number) {
   const auto copies = std::max({std::int64_t{1}, config.training.augmentation.copies, sizes.copies});

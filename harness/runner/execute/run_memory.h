@@ -34,8 +34,9 @@ struct RunMemory {
 
 // An error for a model that does not fit the data.
 Result<RunMemory> memory_of(const trial::TrialConfig& config);
-// Of the most demanding of a spec's runs, as its panels and rows say, in a worker that has met the
-// data of all of them; what a method changes (its batch, its rate) counts for little.
+// Returns the memory of the most demanding of a spec's runs, as its panels and rows say, in a
+// worker that has met the data of all of them; what a method changes (its batch, its rate) counts
+// for little.
 Result<RunMemory> largest_run(const std::vector<PlannedStudy>& studies);
 
 // "Memory of the largest run: about 3.1 GB at most; 2 runs at once: 6.2 GB of 24 GB." `machine`:
@@ -44,7 +45,7 @@ std::string memory_text(const RunMemory& largest, int workers, std::uint64_t mac
 // An error where the machine has less than one run needs, even if the estimate is as far above it
 // as it may be; it names a next step.
 Result<void> check_memory(const RunMemory& largest, std::uint64_t machine);
-// How many of `workers` runs fit at once; at least 1.
+// Returns how many of `workers` runs fit at once; at least 1.
 int workers_that_fit(const RunMemory& largest, int workers, std::uint64_t machine);
 
 }  // namespace hyfreedp::runner

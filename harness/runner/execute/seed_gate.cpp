@@ -70,8 +70,8 @@ Result<void> SeedGate::look(const spec::Panel& panel, const std::optional<double
     column.is_stuck = true;
     return {};
   }
-  // Where they were not trained at the same time, the other rows of the panel follow the compared
-  // ones.
+  // If the panel's other rows were not trained at the same time as the compared ones, they get the
+  // same seeds.
   bool is_needed = seed < compared.known();
   if (!is_needed && !compared.has_stopped()) {
     const auto found = compared.look(seed);

@@ -3,8 +3,7 @@
 // over, it looks at the comparison (results/table/sequential_seeds.h), and lets the next seed
 // through or says that the others are not needed.
 //
-// What it decides follows from the store alone, so a run that goes on after a crash decides the
-// same.
+// Its decisions follow from the store alone, so a run that goes on after a crash decides the same.
 #pragma once
 
 #include <map>
@@ -22,7 +21,7 @@ class SeedGate {
  public:
   SeedGate(const results::Store& store, const spec::Spec& spec) : store_(store), spec_(spec) {}
 
-  // Whether a comparison decides how many seeds of the study's row are trained.
+  // True if a comparison decides how many seeds of the study's row are trained.
   bool is_sequential(const results::StudyRecord& study) const;
   // Study `index` of the coordinator, which has no answer yet. Returns whether it is held back; one
   // that has begun is not.
@@ -40,8 +39,8 @@ class SeedGate {
   // To be called at the beginning, and after each study that is over.
   Result<Next> next();
 
-  // Those that stay without an answer: a study that the comparison needs failed for a reason of the
-  // machine, or was left out.
+  // The number of studies that stay without an answer, because a study that the comparison needs
+  // failed for a reason of the machine, or was left out.
   std::size_t held() const;
 
  private:

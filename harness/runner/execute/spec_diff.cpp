@@ -15,7 +15,7 @@
 namespace hyfreedp::runner {
 namespace {
 
-// Where an object of a spec's JSON is: each step takes the element `id` of the list `list`.
+// A step of the path to an object in a spec's JSON: it takes the element `id` of the list `list`.
 struct Step {
   std::string list, id;
 };
@@ -187,7 +187,7 @@ class Walk {
   std::vector<Change> changes_;
 };
 
-// What a plan begins with.
+// The studies of a plan, and their first runs.
 class Start {
  public:
   static Result<Start> of(const Spec& spec) {
@@ -228,8 +228,8 @@ class Start {
   mutable bool has_runs_ = false;
 };
 
-// Whether the study finds all that it begins with among the runs of `before`. Draws of an unseeded
-// spec are from a key that is deleted when the spec is complete: another study draws anew.
+// True if `before` has the study, or all runs that it begins with. Draws of an unseeded spec are
+// from a key that is deleted when the spec is complete, so another study draws anew.
 bool is_reused(const PlannedStudy& study, const Start& before) {
   if (before.has_study(study.id)) return true;
   if (!study.cell.base.noise_seed && draws_anything({study})) return false;
@@ -237,7 +237,8 @@ bool is_reused(const PlannedStudy& study, const Start& before) {
                              [&](const std::string& id) { return before.has_run(id); });
 }
 
-// Of the change from `before` to `studies`, which are all of a spec or those of a place.
+// Returns the effect of the change from `before` to `studies`, which are all of a spec or those of
+// a place.
 DiffEffect effect_of(const Start& before, const std::vector<PlannedStudy>& studies) {
   std::size_t kept = 0;
   bool trains = false;
@@ -275,7 +276,8 @@ bool is_at(const PlannedStudy& study, const Place& place) {
   });
 }
 
-// Of a change that is no spec by itself: what all changes together make of its places.
+// Returns the effect of a change that alone makes no valid spec: that of all changes together on
+// its places.
 DiffEffect effect_at(const std::vector<Place>& places, const Start& before, const Start& now) {
   const auto there = [&](const Start& start) {
     auto studies = start.studies();

@@ -1,7 +1,7 @@
-// How two specs differ, and what of the second has to be trained anew after the first.
+// Tells how two specs differ, and what of the second has to be trained anew after the first.
 //
-// Nothing here knows what a key means: each difference is made in the first spec by itself, that
-// spec is planned, and its studies and trials are compared by their ids.
+// The comparison does not use the meaning of keys: each difference is made in the first spec by
+// itself, that spec is planned, and its studies and trials are compared by their ids.
 #pragma once
 
 #include <cstddef>

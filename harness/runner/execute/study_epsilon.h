@@ -1,5 +1,5 @@
-// What a study cost: the executed events of its trials, composed by the rule its method named,
-// priced at its delta.
+// Computes what a study cost: the executed events of its trials, composed by the rule its method
+// named, priced at its delta.
 #pragma once
 
 #include <functional>

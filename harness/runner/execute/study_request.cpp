@@ -157,7 +157,7 @@ Result<void> hand_in(const OutFolder& out, const StudyRequest& request, std::chr
   for (const auto begin = std::chrono::steady_clock::now();;) {
     if (!FolderLock::is_held(out)) {
       if (const auto lock = FolderLock::acquire(out)) {
-        // Here all that waits is carried out, this one with it.
+        // This process carries out all that waits, and this request with it.
         if (waiting) {
           fs::remove(*waiting, failure);
           fs::remove(*taken, failure);

@@ -1,12 +1,12 @@
-// What a command asks about studies of an output folder that a coordinator may work in: `cancel`,
-// `note`, `tag`.
+// Requests of a command (`cancel`, `note`, `tag`) about studies of an output folder that a
+// coordinator may work in.
 //
 // The database has one writer, whoever holds the folder's lock. Where nobody does, the command
 // takes the lock and writes itself. Where a coordinator works, the command leaves a file for it in
 // ROOT/requests (mode 0700), and waits until that is gone:
 //   N.json      one request, written atomically with mode 0600
 //   N.taken     the coordinator carries it out; removed when that is done
-// What a coordinator that was killed left of these, the next writer carries out: each may be done
+// The next writer carries out the requests that a killed coordinator left, so each may be done
 // twice.
 #pragma once
 
@@ -50,8 +50,8 @@ Result<std::string> leave_request(const OutFolder& out, const StudyRequest& requ
 std::vector<TakenRequest> take_requests(const OutFolder& out);
 void remove_request(const TakenRequest& taken);
 
-// For whoever holds the lock: writes to the store what the request asks for. Of `cancel`, studies
-// that have an answer stay as they are; the runs of the others have ended.
+// For whoever holds the lock: writes to the store what the request asks for. `cancel` leaves
+// studies that have an answer as they are; the runs of the others have ended.
 Result<void> carry_out(results::Store& store, const OutFolder& out, const StudyRequest& request);
 
 }  // namespace hyfreedp::runner

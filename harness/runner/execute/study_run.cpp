@@ -68,7 +68,7 @@ bool StudyRun::had_asked_for(const std::string& trial) const {
   return std::ranges::find(earlier_, trial) != earlier_.end();
 }
 
-// What was asked for, by this run of the spec or an earlier one.
+// Lists the trials that were asked for, by this run of the spec or an earlier one.
 void StudyRun::list_trials() {
   outcome_.trials = asked_;
   for (const auto& id : earlier_) {
@@ -78,7 +78,7 @@ void StudyRun::list_trials() {
 
 void StudyRun::book_seed() {
   is_booked_ahead_ = true;
-  // Which runs a private selection would make is not to be told.
+  // The runs that a private selection would make are not to be told.
   if (study_.baseline->confidential_runs) {
     mark_booked_ahead();
     return;
@@ -122,7 +122,7 @@ void StudyRun::write_seed_booking() {
   outcome_.composition["dataset"] = as_json(cell().base.dataset);
 }
 
-// Which data it is about is nowhere else while its runs are not listed.
+// The dataset is stored here, since it is nowhere else while the study's runs are not listed.
 void StudyRun::write_booking() {
   composition_.release = cell().base.repetition / baselines::kRepetitionsPerRelease;
   composition_.booking = booking_;
@@ -138,7 +138,7 @@ std::vector<trial::TrialConfig> StudyRun::advance() {
     end();
     return {};
   }
-  // What a method throws is its own bug; the other studies go on.
+  // An exception from a method is the method's bug; the other studies go on.
   try {
     auto wanted = new_wishes();
     if (!wanted.empty() || over_) return wanted;
@@ -282,7 +282,7 @@ void StudyRun::fail_unexpectedly(const std::string& kind, const std::string& mes
   outcome_.failure_kind = kind;
   outcome_.failure_message = message;
   if (!study_.baseline->confidential_runs) {
-    // What was booked of a seed stays.
+    // The booking of a seed stays.
     if (is_booked_ahead_) return;
     composition_ = {.rule = baselines::Composition::Rule::none, .trials = {}, .selection = {}};
   } else {

@@ -31,8 +31,8 @@ class StudyRun {
   // does not conclude: a conclusion without that trial would make the row depend on the accident.
   void receive_lost(const std::string& trial, const std::string& kind, const std::string& message);
 
-  // Its user ended it: it asks for nothing more, and outcome() stays that of an open study, from
-  // which the record of a cancelled one follows (cancelled_study.h).
+  // Ends the study for its user: it asks for nothing more, and outcome() stays that of an open
+  // study, from which the record of a cancelled one follows (cancelled_study.h).
   void cancel();
 
   // For a private selection: writes its cost into the outcome before any of its runs
@@ -42,7 +42,7 @@ class StudyRun {
   // listed, so that it is charged also where the study is cancelled before it asks for it again. Of
   // a private selection nothing is listed.
   void goes_on_from(const results::StudyRecord& recorded);
-  // Whether an earlier run of the spec asked for the trial.
+  // True if an earlier run of the spec asked for the trial.
   bool had_asked_for(const std::string& trial) const;
 
   // For a study of a comparison that decides how many seeds there are (spec::SequentialSeeds):
@@ -61,7 +61,7 @@ class StudyRun {
   // its composition is a selection over nothing, with the runs' intended events as its base.
   const results::StudyRecord& outcome() const { return outcome_; }
   const baselines::Composition& composition() const { return composition_; }
-  // Whether the run or the machine failed, as opposed to a typed failure of the method.
+  // True if the run or the machine failed, as opposed to a typed failure of the method.
   bool failed_unexpectedly() const { return unexpected_; }
 
  private:

@@ -1,5 +1,6 @@
-// What one execution of a run takes of the machine over time, from an executor's updates to the
-// store's samples. A long run keeps as many samples as a short one, at larger distances.
+// Collects how much of the machine one execution of a run uses over time, from an executor's
+// updates to the store's samples. A long run keeps as many samples as a short one, at larger
+// distances.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +17,10 @@ class SystemLog {
 
   // An update of kind `use`.
   void add(const Update& use);
-  // Where the worker lived to the end. Nothing may be added after it.
+  // Adds the last sample, if the worker lived to the end. Nothing may be added after it.
   void end(const Update& over);
 
-  // At most kMost and the last.
+  // Returns at most kMost samples, and the last.
   std::vector<results::SystemSample> samples() const;
 
  private:

@@ -34,7 +34,8 @@ bool has_sizes_in_folder(const std::string& model) {
   return false;
 }
 
-// Whether what the head reads is an option beside the folder's config.json, as of BERT.
+// True if the option `pool` says what the head reads, and the folder's config.json does not, as for
+// BERT.
 bool is_pool_not_in_folder(const std::string& model) {
   const auto facts = models::find_model(model);
   if (!facts) return false;
@@ -82,7 +83,7 @@ json::object dataset_of(const json::object& config) {
     dataset["class_names"] = json::array(names->begin(), names->end());
   }
   if (name != datasets::TableFile::kName) return dataset;
-  // Of a table that has changed since, nothing is said.
+  // If the table has changed since, its columns are left out.
   const auto columns = datasets::columns_sha256(object_at(dataset, "options"));
   if (columns && !columns->empty()) dataset["columns_sha256"] = *columns;
   return dataset;

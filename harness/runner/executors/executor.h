@@ -1,4 +1,4 @@
-// Where jobs run: submit, poll, cancel.
+// Runs jobs: submit, poll, cancel.
 //
 // A job is one request of harness/trial/worker_protocol.h ("prepare" or "run"). An executor passes
 // it to a worker and passes back what the worker says; it knows nothing else about trials.
@@ -37,14 +37,15 @@ struct Job {
   json::object request;  // a line of the worker protocol
   double cost = 0;       // relative, any unit; dearer jobs start first
   double memory = 0;     // bytes that it may need, an upper estimate; 0: unknown
-  // From its start; then its worker is told to stop, and the job ends as kOverTime. 0: no limit.
+  // The time from its start after which its worker is told to stop, and the job ends as kOverTime.
+  // 0: no limit.
   std::chrono::duration<double> time_limit{0};
   // Called by poll() before a worker gets the job, and not at all if none does; the job waits for
   // it. It may complete the request. Its error is poll()'s.
   std::function<Result<void>(json::object& request)> before_start = {};
 };
 
-// What a trial's run reads and writes.
+// The files that a trial's run reads and writes.
 struct TrialFiles {
   std::string journal;
   std::string key;                // for unseeded trials only

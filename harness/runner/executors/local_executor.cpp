@@ -65,7 +65,7 @@ std::map<std::string, double> scalars_of(const json::object& body) {
   return scalars;
 }
 
-// Why a worker was ended that would have gone on.
+// The reason why a worker was ended that would have gone on.
 struct Ending {
   std::string kind;
   std::string message;
@@ -251,7 +251,7 @@ class LocalExecutor::Pool {
     count_alive();
   }
 
-  // What the jobs under way may need; nothing where there are none.
+  // Bytes that the jobs under way may need; none if there are no jobs.
   std::optional<double> memory_under_way() const {
     std::optional<double> bytes;
     for (const auto& slot : slots_) {
@@ -264,7 +264,7 @@ class LocalExecutor::Pool {
     return options_.memory <= 0 || !under_way || *under_way + job.memory <= options_.memory;
   }
 
-  // For how many of the waiting jobs there is memory, as far as slots go.
+  // The number of waiting jobs for which there is memory, as far as slots go.
   std::size_t workers_wanted() const {
     auto under_way = memory_under_way();
     std::size_t count = 0;
@@ -512,7 +512,7 @@ class LocalExecutor::Pool {
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> guard_{io_.get_executor()};
   boost::asio::steady_timer watch_{io_};
   std::vector<Slot> slots_;
-  // By cost, the dearest first; of equal cost, in the order of submission.
+  // The waiting jobs by cost, the dearest first; of equal cost, in the order of submission.
   std::multimap<double, Job, std::greater<>> pending_;
   bool stopping_ = false;
   int losses_ = 0;

@@ -27,7 +27,8 @@ struct LocalOptions {
   std::chrono::milliseconds grace{15000};  // from being told to stop to SIGKILL
   WorkerProcess::Environment environment;  // added to worker_environment()
   std::chrono::milliseconds watch{1000};
-  // Without progress, from its job's start on; while it starts, a minute at least. 0: no limit.
+  // The longest time without progress, from a job's start on; a minute at least while its worker
+  // starts. 0: no limit.
   std::chrono::duration<double> hang_limit{0};
   // Bytes that a worker may have for itself, mapped files apart; 0: no limit.
   double memory_limit = 0;

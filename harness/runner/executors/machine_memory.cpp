@@ -24,8 +24,9 @@ std::uint64_t limit_in(const fs::path& file) {
   return failure == std::errc() && bytes > 0 ? bytes : kNoLimit;
 }
 
-// Of a group and all above it, up to the folder in which groups lie. In a container the path may be
-// that of the machine outside, of which only the groups' folder itself is there.
+// Returns the least limit of a group and all above it, up to the folder in which groups lie. In a
+// container the path may be that of the machine outside, of which only the groups' folder itself is
+// there.
 std::uint64_t limit_of(const fs::path& groups, const std::string& group, const char* file) {
   auto least = limit_in(groups / file);
   fs::path at = groups;

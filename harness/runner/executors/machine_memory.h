@@ -1,4 +1,4 @@
-// How much memory the processes of this machine may have.
+// The memory that the processes of this machine may have.
 #pragma once
 
 #include <cstdint>

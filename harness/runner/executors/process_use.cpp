@@ -7,7 +7,7 @@
 namespace hyfreedp::runner {
 namespace {
 
-// Of "pid (name) state ppid ...": the name may hold spaces and parentheses.
+// Reads "pid (name) state ppid ...": the name may hold spaces and parentheses.
 std::optional<double> cpu_seconds_in(const std::string& stat) {
   const auto close = stat.rfind(')');
   if (close == std::string::npos) return std::nullopt;

@@ -1,4 +1,4 @@
-// What a process of this machine takes of it, as /proc says.
+// The processor time and memory that a process of this machine uses, as /proc says.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ struct ProcessUse {
   double own_bytes = 0;       // of these: without mapped files, whose pages others share
 };
 
-// Nothing where the process is gone, or where the system has no /proc. `root`: for tests.
+// None if the process is gone, or if the system has no /proc. `root`: for tests.
 std::optional<ProcessUse> process_use(int process, const std::string& root = "/proc");
 
 }  // namespace hyfreedp::runner

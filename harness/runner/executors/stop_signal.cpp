@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
 
-// When the first one came, in nanoseconds of the monotonic clock; 0: none did. A signal handler can
-// reach nothing else.
+// The time at which the first one came, in nanoseconds of the monotonic clock; 0: none did. A
+// signal handler can reach nothing else.
 std::atomic<std::int64_t> first_asked{0};
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 

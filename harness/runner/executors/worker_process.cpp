@@ -34,11 +34,11 @@ namespace process = boost::process;
 
 constexpr std::size_t kLongestLine = std::size_t{1} << 20;
 constexpr std::size_t kTailBytes = 4096;
-// How long output may still trickle in after the exit (something else may hold the pipe), and how
-// long a worker without output may take to exit.
+// The time for which output may still arrive after the exit (something else may hold the pipe), and
+// in which a worker without output must exit.
 constexpr std::chrono::milliseconds kExitPatience{1000};
 
-// Between fork and exec: only system calls that are safe there.
+// Runs between fork and exec, so it makes only system calls that are safe there.
 struct ChildSetup : process::extend::handler {
   template <class Executor>
   void on_exec_setup(Executor&) const {
@@ -101,8 +101,9 @@ struct WorkerProcess::State : std::enable_shared_from_this<WorkerProcess::State>
         process::on_exit =
             [self = weak_from_this()](int, const std::error_code&) {
               const auto state = self.lock();
-              // Not from here: whoever hears of the exit may start another process, which changes
-              // the list of awaited ones that Boost.Process is walking through right now.
+              // on_exit() is not called from here: whoever hears of the exit may start another
+              // process, which changes the list of awaited ones that Boost.Process is walking
+              // through right now.
               if (state) boost::asio::post(state->timer.get_executor(), [state] { state->on_exit(); });
             },
         ChildSetup{}, failure);
@@ -151,7 +152,7 @@ struct WorkerProcess::State : std::enable_shared_from_this<WorkerProcess::State>
     if (reported) return;
     if (failure) {
       output_over = true;
-      // Nothing can be heard from it any more; a healthy worker is exiting right now.
+      // Its output is closed; a healthy worker is exiting right now.
       if (!exited) wait_for_the_rest([](State& state) { state.kill(SIGKILL); });
       return report_when_complete();
     }
@@ -194,7 +195,7 @@ struct WorkerProcess::State : std::enable_shared_from_this<WorkerProcess::State>
   }
 
   void kill(int number) {
-    // Once the exit was collected the number may belong to another process.
+    // The number may belong to another process once the exit was collected.
     if (!exited && child.id() > 0) ::kill(child.id(), number);
   }
 };

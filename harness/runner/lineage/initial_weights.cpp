@@ -62,7 +62,7 @@ std::string tagged_text(json::object metadata) {
 // user's secret tags.
 constexpr std::string_view kShipped[] = {"0d5320d5bef6cf4aef76fe80a43706581e9ca43f025b596aca20f9bb1811bd79"};
 
-// Whether this user's program wrote the metadata as they are, or the project ships them.
+// True if this user's program wrote the metadata as they are, or the project ships them.
 bool is_authentic(const json::object& metadata, const std::string& file) {
   const auto content = read_file(file);
   if (content && std::ranges::find(kShipped, sha256_hex(*content)) != std::end(kShipped)) return true;
@@ -159,7 +159,7 @@ std::string folders_of(const json::object& options) {
   return folders;
 }
 
-// Of own files whose single records are not marked, nobody knows which others they have in common.
+// True if own files may have records in common, because their single records are not marked.
 bool may_have_common_records(const datasets::DataIdentity& seen, const datasets::DataIdentity& data) {
   if (seen.kind != datasets::DataKind::own || data.kind != datasets::DataKind::own) return false;
   if (seen.marks.empty()) return false;  // of weights that the project ships

@@ -1,4 +1,4 @@
-// What private data have been seen by the weights that enter a run: the initial ones (options
+// Finds the private data that were seen by the weights that enter a run: the initial ones (options
 // `weights` and `adapter` of its model), and those of the frozen network that makes its features
 // (option `weights` of its dataset).
 //
@@ -27,16 +27,16 @@ struct SeenData {
   bool is_known = true;  // all metadata are as this user's program wrote them
 };
 
-// Those of the start by the options of a model or dataset. Errors: a folder that does not exist,
-// that a run has staged (kept.json), or whose trial.json cannot be read, is watermarked or
-// describes other files.
+// Returns the data that the start has seen, by the options of a model or dataset. Errors: a folder
+// that does not exist, that a run has staged (kept.json), or whose trial.json cannot be read, is
+// watermarked or describes other files.
 Result<SeenData> private_data_of_start(const json::object& options);
 
 // The members of a release that say which data it was about.
 json::object named_data(const datasets::DataIdentity& data);
 
-// What the member "tag" of metadata must be, from the other members. An error where the user's
-// secret cannot be made.
+// Computes the member "tag" of metadata from the other members. An error if the user's secret
+// cannot be made.
 Result<std::string> tag_of(const json::object& metadata);
 
 // Data whose test records such a run is evaluated on, without noise.

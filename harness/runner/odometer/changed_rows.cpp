@@ -24,7 +24,7 @@ bool has_content(const std::filesystem::path& file) {
   return !absent && size > 0;
 }
 
-// Whether the run executed anything, as far as anybody knows.
+// True if the run executed anything, as far as is known.
 Result<bool> has_executed(const results::Store& store, const OutFolder& out, const std::string& trial) {
   const auto record = store.trial(trial);
   if (!record) return record.error();
@@ -40,7 +40,8 @@ Result<bool> has_executed(const results::Store& store, const OutFolder& out, con
   return has_content(out.journal(trial));
 }
 
-// Which runs a private selection made is not told: any run of the folder may be one.
+// True if the folder has any run. It is not told which runs a private selection made, so any may be
+// one.
 Result<bool> has_any_run(const results::Store& store, const OutFolder& out) {
   const auto trials = store.trials();
   if (!trials) return trials.error();
@@ -88,7 +89,7 @@ Place place_of(const PlannedStudy& study) {
   return {study.cell.panel, study.cell.row, study.cell.epsilon, study.cell.seed};
 }
 
-// What becomes of a study that is planned otherwise now.
+// Returns the fate of a study that is planned otherwise now.
 Result<RowFate> fate_of(const results::Store& store, const PlannedStudy& now) {
   if (!now.cell.base.noise_seed && draws_anything({now})) return RowFate::trained_anew;
   const auto wanted = now.baseline->next(now.cell, {});

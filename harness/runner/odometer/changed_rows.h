@@ -1,4 +1,4 @@
-// What another version of a spec would do to the rows that the database has of it.
+// Tells what another version of a spec would do to the rows that the database has of it.
 //
 // A study is known by its id, which is that of its cell, its seed and all that its method is told
 // (plan.h): one that the other version has too keeps its row. Titles, figures, notes and the layout
@@ -32,8 +32,8 @@ struct ChangedRows {
   std::vector<std::string> never_begun;  // ids of studies that nothing was executed for
 };
 
-// Of `spec`, with its release set. None where the database has no spec of its name, or this very
-// one.
+// Returns the rows that `spec`, with its release set, would change. None if the database has no
+// spec of its name, or this very one.
 Result<ChangedRows> changed_rows(const results::Store& store, const OutFolder& out, const Spec& spec);
 
 // "main, prodigy (3 studies: trained anew); main, grid (1 study: left out)"

@@ -33,8 +33,8 @@ void add_recorded(std::vector<ChargedAttempt>& charged, const results::TrialReco
     if (attempt.events.empty()) continue;
     const auto same = std::ranges::find(charged, attempt.name, &ChargedAttempt::name);
     if (!attempt.name.empty() && same != charged.end()) {
-      // Whether another attempt goes on from this one is the journal's to say, unless it is an
-      // older copy, which has less than was recorded.
+      // The journal decides whether another attempt goes on from this one, unless it is an older
+      // copy, which has less than was recorded.
       if (EventTally(same->events).contains(EventTally(attempt.events))) continue;
       auto larger = whole_of(*same);
       larger.raise_to(whole_of(attempt));
@@ -54,7 +54,7 @@ void add_recorded(std::vector<ChargedAttempt>& charged, const results::TrialReco
 
 namespace {
 
-// Whether the last attempt has a start line and nothing else: its worker was killed before it
+// True if the last attempt has a start line and nothing else: its worker was killed before it
 // booked anything, or somebody cut the journal.
 bool last_has_not_booked(const mechanism::Journal& journal) {
   if (journal.finish || journal.nonce.empty()) return false;
@@ -118,7 +118,7 @@ Result<std::vector<ChargedAttempt>> charge_of(const KnownOfTrial& known) {
   if (is_explained) return charged;
   const auto config = trial::TrialConfig::from_json(recorded->config, "trial " + recorded->id);
   if (!config) return config.error();
-  // Under the key that it found it goes on with the attempt of before.
+  // A worker that found the key goes on with the key's attempt.
   const auto name = has_begun                                  ? journal->nonce
                     : key && key->nonce == recorded->begun_key ? key->nonce
                                                                : std::string();

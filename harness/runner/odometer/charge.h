@@ -1,4 +1,4 @@
-// What one trial is charged, from all that is known of it: its journal, its key file, the
+// Computes what one trial is charged, from all that is known of it: its journal, its key file, the
 // database's record.
 //
 //   journal    charges each of its attempts by how it ended, and whole those whose journal was lost
@@ -38,24 +38,24 @@
 
 namespace hyfreedp::runner {
 
-// There is no such journal, or one that has no whole line: it tells of no release.
+// True if there is no such journal, or one that has no whole line: it tells of no release.
 bool is_missing_journal(const std::string& path);
 
 // The label of a run's key file; none where there is no file or it is of the first format, which
 // names no journal.
 Result<std::optional<random::KeyLabel>> key_label(const std::string& path);
 
-// What is known of a trial. `journal` and `recorded` may be null.
+// All that is known of a trial. `journal` and `recorded` may be null.
 struct KnownOfTrial {
   const mechanism::Journal* journal = nullptr;
   std::optional<random::KeyLabel> key;
   const results::TrialRecord* recorded = nullptr;
-  // Its worker has just ended: whoever asks saw it begin, and it did not tell that it was to book
-  // anything (trial/worker_protocol.h). Files do not show that: anybody can cut them.
+  // True if its worker has just ended, whoever asks saw it begin, and it did not tell that it was
+  // to book anything (trial/worker_protocol.h). Files do not show that: anybody can cut them.
   bool released_nothing = false;
 };
 
-// Whether the attempt is named by its nonce, and not for want of its journal by its number.
+// True if the attempt is named by its nonce. Without its journal, it is named by its number.
 bool has_nonce(const trial::ChargedAttempt& attempt);
 
 // Adds the attempts of a record, the larger charge of those that are in both.
@@ -64,8 +64,8 @@ void add_recorded(std::vector<trial::ChargedAttempt>& charged, const results::Tr
 // The trial's attempts, charged. An error where the config in the label or in the record is none.
 Result<std::vector<trial::ChargedAttempt>> charge_of(const KnownOfTrial& known);
 
-// What a run of `config` is charged that did not come to its end: at least all that it was to
-// release, where it `booked` anything.
+// Returns what a run of `config` is charged that did not come to its end: at least all that it was
+// to release, if it `booked` anything.
 std::vector<accounting::Event> as_planned(const trial::TrialConfig& config,
                                           std::vector<accounting::Event> booked);
 // The same of a recorded run; of one that finished what it executed.

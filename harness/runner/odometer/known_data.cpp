@@ -43,8 +43,8 @@ const std::vector<datasets::DataIdentity>& Odometer::identities(const trial::Nam
   return place->second;
 }
 
-// What is there now may have lost its files. It adds its name and its marks to what was recorded,
-// and says nothing of how the records were divided.
+// The files of the data may be gone by now. The present identity adds its name and its marks to
+// what was recorded, and says nothing of how the records were divided.
 datasets::TrainedData Odometer::trained_data(const trial::Named& dataset) {
   const auto& all = identities(dataset);
   datasets::TrainedData trained;

@@ -103,7 +103,7 @@ std::map<std::string, random::KeyLabel> keys_of_runs(const OutFolder& out,
   return labels;
 }
 
-// From journals, keys and the database's records of runs that are not over.
+// Reads runs from journals, keys and the database's records of runs that are not over.
 class RunReader {
  public:
   RunReader(Runs& runs, const OutFolder& out, const std::map<std::string, random::KeyLabel>& labels,
@@ -123,7 +123,7 @@ class RunReader {
     return {};
   }
 
-  // Those whose journal is gone.
+  // Adds the runs whose journal is gone.
   Result<void> add_others() {
     for (const auto& [id, label] : labels_) {
       if (runs_.contains(id)) continue;
@@ -199,7 +199,7 @@ struct SelectionStudy {
   bool is_booked_ahead = false;
 };
 
-// What the database says of how runs compose.
+// The rules by which runs compose, as the database has them.
 struct Studies {
   std::set<std::string> open_to_all;  // runs that a row lists whose number of runs is public
   std::vector<SelectionStudy> selections;
@@ -344,7 +344,7 @@ class Composer {
     add_selection(study, base, *study.dataset);
   }
 
-  // Which runs are whose is not recorded, on purpose: all that may belong to a selection are
+  // It is not recorded, on purpose, which runs are whose: all that may belong to a selection are
   // compared with it.
   std::vector<std::string> runs_like(const SelectionStudy& study, const EventTally& booked) const {
     std::vector<std::string> ids;
@@ -465,7 +465,7 @@ class Composer {
   const Runs& runs_;
   const Studies& studies_;
   const OdometerOptions& options_;
-  // By name and attempts.
+  // The bookings of selections by name and attempts.
   std::map<std::string, std::map<std::string, Booking>> bookings_;
   std::set<std::string> selected_;  // runs of selections that are over
   // Runs that may be of open ones, or of some whose runs are not listed.

@@ -65,7 +65,7 @@
 
 namespace hyfreedp::runner {
 
-// What was released about one dataset.
+// The releases about one dataset.
 struct Spending {
   std::set<std::string> datasets = {};  // as specs name it
   datasets::TrainedData data = {};      // names, marks and divisions of the data
@@ -91,7 +91,7 @@ struct Spending {
   std::string title() const;
   // Runs did not divide the data alike.
   bool is_unmatched() const { return data.divisions.size() > 1; }
-  // Something that may have been released is in no reading of this data.
+  // True if something that may have been released is in no reading of this data.
   bool is_lower_bound() const { return has_unknown_selection || is_unmatched() || was_tested_on; }
   bool is_infinite() const { return !what_has_no_epsilon().empty(); }
   // "2 non-private runs and 1 un-noised score (oracle)"; empty where all has an ε.
@@ -100,15 +100,15 @@ struct Spending {
   void plan(const trial::TrialConfig& config);
   void add_selection(const accounting::Selection& selection);
   void add(const std::vector<accounting::Event>& events);
-  // Of the same data, as it turns out.
+  // Adds the spending of a dataset that turned out to be the same data.
   void add(const Spending& other);
 };
 
-// What each run of the folder that has begun is charged, as the odometer charges it.
+// Returns what the odometer charges each run of the folder that has begun, by the trial's id.
 Result<std::map<std::string, std::vector<accounting::Event>>> charged_runs(const results::Store& store,
                                                                            const OutFolder& out);
-// Whether the rows of a study without an answer list their runs: of a private selection how many
-// there are is confidential.
+// True if the rows of a study without an answer list their runs. Those of a private selection do
+// not: their number is confidential.
 bool lists_its_runs(const std::string& method, const json::object& composition);
 
 // Un-noised validation or training accuracies that a run with this evaluation hands to its method.
@@ -123,7 +123,8 @@ std::optional<trial::Named> booked_dataset(const json::object& composition);
 // The name of a private selection's booking (baselines::Composition::booking); empty where there is
 // none.
 std::string booking_of(const json::object& composition);
-// Once it is concluded: names the attempts of the runs that it lists (Composition::attempts).
+// To be called once the study is concluded: names the attempts of the runs that it lists
+// (Composition::attempts).
 Result<void> name_attempts(const results::Store& store, results::StudyRecord& study);
 
 // Writes into the composition of a private selection what its runs cost, in the place of which it
@@ -131,7 +132,7 @@ Result<void> name_attempts(const results::Store& store, results::StudyRecord& st
 void set_unlisted(json::object& composition, const std::vector<accounting::Event>& executed,
                   const std::vector<accounting::Event>& planned, const trial::Named& dataset);
 // The same of one that was booked and is not continued; `dearest`: the most that any of its runs is
-// charged. Nothing where that is empty, or the booking names no data.
+// charged. Does nothing if that is empty, or if the booking names no data.
 Result<void> unlist_begun(results::StudyRecord& study, const std::vector<accounting::Event>& dearest);
 
 // The default delta: N^-1.1 for the size N of the training split.
@@ -141,7 +142,7 @@ double default_delta(const Spending& spending);
 // splits differ between runs.
 inline constexpr const char* kAllSplits = "all splits";
 struct OdometerReading {
-  // Of the private releases: 0 where there were none. Ask Spending::is_infinite(), too.
+  // The ε of the private releases; 0 if there were none. Ask Spending::is_infinite(), too.
   accounting::ReportedEpsilon total;
   std::map<std::string, accounting::ReportedEpsilon> splits;
 };
@@ -150,7 +151,7 @@ struct OdometerReading {
 Result<OdometerReading> read_odometer(const Spending& spending, double delta,
                                       const std::optional<std::string>& split = {});
 
-// Whether the odometer is at most `epsilon`, which it is not where spending.is_infinite(). This is
+// True if the odometer is at most `epsilon`, which it is not if spending.is_infinite(). This is
 // faster than reading it.
 Result<bool> is_within(const Spending& spending, double epsilon, double delta);
 
@@ -183,7 +184,7 @@ struct Odometer {
   // Journals, keys and release records, with the reason: what they tell of is not counted. How many
   // there are is confidential, as the number of runs is.
   std::vector<std::string> unreadable;
-  // Of runs that began, each once.
+  // The test sets of runs that began, each once.
   std::map<std::string, TestSet> tested = {};
   // An open private selection of which something may have begun. Confidential.
   struct BegunSelection {
@@ -192,8 +193,8 @@ struct Odometer {
   };
   std::map<std::string, BegunSelection> begun_selections = {};  // by study, also cancelled ones
 
-  // That of the dataset, made where nothing touched it yet. Where the dataset shows that several
-  // are the same data they become one. Valid until the next call.
+  // Returns the spending of the dataset; makes it if nothing has touched the data yet. If the
+  // dataset shows that several are the same data, they become one. Valid until the next call.
   Spending& of(const trial::Named& dataset);
   const Spending* find(const std::string& name) const;  // by one of its names; null: none
 
@@ -201,8 +202,8 @@ struct Odometer {
   // show it are missing or are of two users; their readings are then lower bounds.
   std::set<std::string> may_be(const Spending& spending) const;
 
-  // What a dataset was identified by when specs that name it were run, and is now; the latter
-  // last. Kept, since a name is looked up in the file system.
+  // The identities that a dataset had when specs that name it were run, and the present one last.
+  // They are kept, since a name is looked up in the file system.
   const std::vector<datasets::DataIdentity>& identities(const trial::Named& dataset);
   const datasets::DataIdentity& identity(const trial::Named& dataset) { return identities(dataset).back(); }
   // All of these together.
@@ -213,7 +214,7 @@ struct Odometer {
 
 // The text by which the database knows a dataset: without the options that choose a part of it.
 std::string data_text(const trial::Named& dataset);
-// What was recorded of data by record_data(), by data_text().
+// Returns what record_data() recorded of data, by data_text().
 Result<std::map<std::string, std::vector<datasets::DataIdentity>>> recorded_data(const results::Store& store);
 // Records what the spec's data and test sets are identified by now. To be done before any of its
 // runs begins.

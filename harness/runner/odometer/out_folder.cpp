@@ -31,7 +31,7 @@ int recorded_process(int descriptor) {
   return number;
 }
 
-// By another process.
+// True if another process holds the lock.
 bool is_locked(int descriptor) { return ::flock(descriptor, LOCK_SH | LOCK_NB) != 0; }
 
 bool is_alive(int number) { return number > 0 && (::kill(number, 0) == 0 || errno == EPERM); }
@@ -84,7 +84,7 @@ Result<FolderLock> FolderLock::acquire(const OutFolder& folder) {
   const bool is_new = !std::filesystem::exists(folder.root);
   if (auto made = is_new ? make_closed_folder(folder.root) : make_folders(folder.root); !made)
     return made.error();
-  // Without O_CLOEXEC on purpose: workers hold the lock too.
+  // O_CLOEXEC is left out on purpose: workers hold the lock, too.
   const int descriptor = ::open(folder.lock().c_str(), O_RDWR | O_CREAT, 0644);
   if (descriptor < 0) return error(folder.lock() + ": cannot open the lock (" + std::strerror(errno) + ")");
   FolderLock lock(descriptor);
@@ -109,7 +109,7 @@ Result<FolderLock> FolderLock::acquire(const OutFolder& folder) {
   return lock;
 }
 
-// Where somebody deletes the file, another one could be locked.
+// Locks the folder itself, too: if somebody deletes the lock file, another one could be locked.
 Result<void> FolderLock::hold_folder(const OutFolder& folder) {
   folder_ = ::open(folder.root.c_str(), O_RDONLY | O_DIRECTORY);
   if (folder_ < 0) return error(folder.root + ": cannot open the folder (" + std::strerror(errno) + ")");

@@ -25,17 +25,17 @@ struct OutFolder {
   std::string checkpoints(const std::string& trial) const;
   // of the baselines' draws, in unseeded specs
   std::string draw_key(const std::string& spec) const;
-  // What a spec without noise_seed has released (release_record.h):
+  // The record of what a spec without noise_seed has released (release_record.h):
   // ROOT/journals/SPEC.releases.json
   std::string release_record(const std::string& spec) const;
   std::string derived(const std::string& spec) const;  // ROOT/SPEC
   // Weights of runs whose rows have no end yet, each trial's in a folder of its own; mode 0700.
   std::string staged_weights(const std::string& spec) const;  // ROOT/staged-weights/SPEC
-  // What `cancel`, `note` and `tag` ask of the coordinator that works there
+  // Requests of `cancel`, `note` and `tag` to the coordinator that works there
   // (execute/study_request.h); mode 0700.
   std::string requests() const;  // ROOT/requests
   std::string lock() const;      // ROOT/hyfreedp.lock
-  // How a run under way stands (harness/runner/progress/snapshot.h): ROOT/progress.json
+  // The state of a run under way (harness/runner/progress/snapshot.h): ROOT/progress.json
   std::string progress() const;
 };
 
@@ -43,7 +43,7 @@ struct OutFolder {
 // became of a folder into which others could look before; empty where they could not.
 std::string close_to_others(const OutFolder& folder);
 
-// Whether ROOT/NAME is a folder of ROOT's own, so that no spec can be named NAME.
+// True if ROOT/NAME is a folder of ROOT's own, so that no spec can be named NAME.
 bool is_taken_in_out_folder(const std::string& name);
 
 // Held while a coordinator or any worker that it started lives: workers inherit the descriptor.
@@ -54,7 +54,7 @@ class FolderLock {
   static Result<FolderLock> acquire(const OutFolder& folder);
   // The process that holds the lock now, if any.
   static std::optional<int> holder(const OutFolder& folder);
-  // Whether any process holds it, also one that the file does not name: a worker whose coordinator
+  // True if any process holds it, also one that the file does not name: a worker whose coordinator
   // was killed.
   static bool is_held(const OutFolder& folder);
   // The same, once workers have had a moment to end whose coordinator has ended.

@@ -222,7 +222,7 @@ Result<void> enter_spec(results::Store& store, const OutFolder& out, Spec& spec,
   if (!*recorded || (**recorded).hash == record.hash || replace || fresh) {
     return store.put_spec(record, replace || fresh);
   }
-  // Of what leaves, settle_release() allowed that: it had not begun, or is trained anew.
+  // settle_release() allowed the rows that leave to do so: they had not begun, or are trained anew.
   const auto planned = plan_release(spec);
   if (!planned) return planned.error();
   const auto studies = store.studies(record.name);

@@ -33,19 +33,20 @@ using baselines::kRepetitionsPerRelease;
 void set_releases(Spec& spec, const spec::Spec& other);
 // Stores the device ("cpu", "cuda") in every panel of spec.resolved.
 void set_device(Spec& spec, const std::string& device);
-// Whether the spec has a `noise_seed`.
+// True if the spec has a `noise_seed`.
 bool has_seeded_noise(const Spec& spec);
 bool has_seeded_noise(const results::SpecRecord& spec);
-// Whether any of it is of another release than the first.
+// True if any of it is of another release than the first.
 bool has_further_release(const Spec& spec);
 
 // Sets in `spec` the number of the release that enter_spec() would run, without recording anything.
 // Returns the errors of enter_spec(). Call restore_releases() on `store` before.
 Result<void> settle_release(const results::Store& store, const OutFolder& out, Spec& spec, bool fresh,
                             bool replace);
-// What differs between the recorded spec of that name and `spec`, as a sentence that begins with a
-// blank (" What differs (there -> here): ..."); the number of the release and the device, which are
-// not in a spec's file, are not compared. Empty where they are the same, or none is recorded.
+// Returns the differences between the recorded spec of that name and `spec`, as a sentence that
+// begins with a blank (" What differs (there -> here): ..."). The number of the release and the
+// device, which are not in a spec's file, are not compared. Empty if the two are the same, or none
+// is recorded.
 Result<std::string> differs_from_recorded(const results::Store& store, Spec spec);
 // Decides which release runs, sets its number in `spec`, and records the spec in the store. Without
 // `fresh` it is the recorded release, so that an interrupted one continues; with `fresh` it is the
@@ -66,9 +67,9 @@ Result<void> enter_spec(results::Store& store, const OutFolder& out, Spec& spec,
 Result<void> retrain(const results::Store& store, Spec& spec,
                      const std::set<std::pair<std::string, std::string>>& rows);
 
-// Whether the method of any study chooses at random: a number of runs, candidates, learning rates.
-// It compares the trials that the method asks for under six draw secrets, so it misses a method
-// only if all six agree by chance.
+// True if the method of any study chooses at random: a number of runs, candidates, learning rates.
+// The function compares the trials that the method asks for under six draw secrets, so it misses a
+// method only if all six agree by chance.
 bool draws_anything(const std::vector<PlannedStudy>& studies);
 
 // plan() (plan.h), with the number of the row's release in the trials' repetitions and the studies'

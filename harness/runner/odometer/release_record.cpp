@@ -22,7 +22,8 @@ namespace {
 
 using baselines::Composition;
 
-// Of a selection that came to its end: what its runs cost, in the place of which they were.
+// Stores the most that any run of a selection executed in the place of its runs, once the selection
+// came to its end.
 Result<void> unlist(const results::Store& store, const std::vector<std::string>& runs,
                     json::object& composition) {
   trial::EventTally dearest;
@@ -41,7 +42,7 @@ Result<void> unlist(const results::Store& store, const std::vector<std::string>&
   return {};
 }
 
-// Of what is not over yet: what runs are charged, and which private selections have begun.
+// The charges of runs, and the private selections that have begun, of what is not over yet.
 struct UnderWay {
   std::map<std::string, std::vector<accounting::Event>> charges;
   std::map<std::string, Odometer::BegunSelection> selections;
@@ -55,7 +56,7 @@ Result<UnderWay> under_way(const results::Store& store, const OutFolder& out) {
   return UnderWay{std::move(*charges), std::move(odometer->begun_selections)};
 }
 
-// What the run is charged: by attempt, or in one where the attempts are fewer than that.
+// Charges the run at least `charge`: in one attempt, if its own attempts do not contain that.
 void raise_to(results::TrialRecord& run, const std::vector<accounting::Event>& charge) {
   if (trial::EventTally(trial::events_of(run.charged)).contains(trial::EventTally(charge))) return;
   run.charged = {{.name = "", .events = charge}};
@@ -79,7 +80,7 @@ Result<RecordedStudy> record_of(const results::Store& store, const OutFolder& ou
   if (is_under_way && lists_its_runs(study.method, study.composition)) recorded.study.trials = study.trials;
   if (may_go_on && under_way->selections.contains(study.id)) {
     const auto& begun = under_way->selections.at(study.id);
-    // Of a run that is charged the journal was there.
+    // A run that is charged had a journal.
     for (const auto& id : begun.runs) {
       if (under_way->charges.contains(id) || !is_missing_journal(out.journal(id)))
         recorded.journals.push_back(id);
@@ -122,7 +123,7 @@ const RecordedStudy* recorded_study(const std::vector<ReleaseRecord>& records, c
   return nullptr;
 }
 
-// Whether `known` is of the same booking as `other`, and tells of all that it does.
+// True if `known` is of the same booking as `other` and tells of all that it does.
 bool tells_of(const json::object& known, const json::object& other) {
   const auto one = Composition::from_json(known, "a private selection");
   const auto two = Composition::from_json(other, "a private selection");
@@ -200,8 +201,8 @@ void keep_known(const ReleaseRecord& before, ReleaseRecord& record) {
   }
 }
 
-// `is_left`: another spec takes its place, and nothing of it is continued. Whether an open private
-// selection has begun is told by journals and keys alone, so it counts as if it had.
+// `is_left`: another spec takes its place, and nothing of it is continued. Only journals and keys
+// tell whether an open private selection has begun, so it counts as if it had.
 Result<void> write_record(const results::Store& store, const OutFolder& out, const std::string& spec,
                           bool complete, bool is_left) {
   auto records = read_release_records(out, spec);
@@ -254,7 +255,7 @@ Result<void> write_record(const results::Store& store, const OutFolder& out, con
   return write_release_records(out, spec, *records);
 }
 
-// Nothing for a seeded spec. It says nothing new of draws.
+// Updates the spec's record, but does not mark it complete; does nothing for a seeded spec.
 Result<void> update_record(const results::Store& store, const OutFolder& out, const std::string& spec,
                            bool is_left) {
   const auto known = store.spec(spec);

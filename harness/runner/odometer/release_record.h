@@ -51,11 +51,11 @@ Result<void> leave_release_record(const results::Store& store, const OutFolder& 
 // releases, private selections that had begun, runs and their attempts.
 Result<void> add_release_records(const OutFolder& from, const OutFolder& into, const std::string& spec);
 
-// What a private selection has released, as one that no database has; nothing where it has released
-// nothing, or an earlier version made it, which named no bookings.
+// Returns what a private selection has released, as one that no database has; none if it has
+// released nothing, or if an earlier version made it, which named no bookings.
 std::optional<results::RetiredStudy> released_by(const RecordedStudy& recorded);
 
-// Whether the spec of that name and hash was begun under a key of draws that is not there any more,
+// True if the spec of that name and hash was begun under a key of draws that is not there any more,
 // and has no answer for every row. Another spec may have had the name since, and deleted the key.
 Result<bool> has_lost_its_draws(const OutFolder& out, const std::string& spec, const std::string& hash);
 

@@ -41,7 +41,7 @@ json::object to_json(const ReleaseRecord& record) {
   return object;
 }
 
-// Absent in a file of an older version.
+// Reads `runs`, which a file of an older version does not have (null).
 Result<std::vector<results::TrialRecord>> runs_from(const json::value* value, const std::string& where) {
   std::vector<results::TrialRecord> runs;
   if (value == nullptr) return runs;

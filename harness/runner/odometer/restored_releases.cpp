@@ -20,7 +20,7 @@
 namespace hyfreedp::runner {
 namespace {
 
-// What was released about the data beside all runs of the database.
+// Records `events` as released about the run's data, beside all runs of the database.
 Result<void> put_charge(results::Store& store, const results::StudyRecord& study,
                         const results::TrialRecord& run, std::vector<accounting::Event> events) {
   const auto config = trial::TrialConfig::from_json(run.config, "trial " + run.id);
@@ -58,8 +58,8 @@ Result<results::TrialRecord> unexplained(const OutFolder& out, const results::Tr
   return run;
 }
 
-// Of a run that is over the database may be another copy's of the folder, in which the run was made
-// under another key.
+// Charges those attempts of a finished run that the database does not know. The database may be
+// that of another copy of the folder, in which the run was made under another key.
 Result<void> put_other_attempts(results::Store& store, const results::StudyRecord& study,
                                 const results::TrialRecord& known, const results::TrialRecord& run) {
   // Before its end a run may be charged for an attempt that turns out to have released nothing.
@@ -73,8 +73,8 @@ Result<void> put_other_attempts(results::Store& store, const results::StudyRecor
   return others.empty() ? Result<void>() : put_charge(store, study, run, trial::events_of(others));
 }
 
-// What became of a run whose journal is lost is not known any more, but what it cost is. Database
-// and journal may be older copies, or another folder's, so what each tells is added.
+// Records what a run cost whose journal is lost; how it ended is not known any more. Database and
+// journal may be older copies, or another folder's, so what each tells is added.
 Result<void> put_cost(results::Store& store, const OutFolder& out, const results::StudyRecord& study,
                       const results::TrialRecord& run) {
   const auto known = store.trial(run.id);
@@ -95,7 +95,7 @@ Result<void> put_cost(results::Store& store, const OutFolder& out, const results
   }
   record.attempts = std::max({std::int64_t{1}, record.attempts, std::ssize(record.charged)});
   if (auto put = store.put_trial(record, {}, {}); !put) return put;
-  // Where its end is in a journal, that takes the place of this.
+  // If its end is in a journal, that takes the place of this.
   if (!*known) (void)TrialBook(store, out).rebuild(run.id);
   return {};
 }
@@ -107,12 +107,12 @@ Result<void> put_costs(results::Store& store, const OutFolder& out, const Record
   return {};
 }
 
-// Whether the database says at least as much of the row.
+// True if the database says at least as much of the row.
 bool says_as_much(const std::optional<results::StudyRecord>& known, const results::StudyRecord& recorded) {
   const bool is_unbooked = known && !results::is_answered(*known) && booking_of(known->composition).empty();
   if (is_unbooked && !booking_of(recorded.composition).empty()) return false;
   if (!known || !results::is_answered(recorded)) return known.has_value();
-  // What was opened again after it was cancelled, or had another answer before it was lost.
+  // A row that is lost, or is cancelled and has another answer in the record, gives way.
   const bool gives_way =
       results::is_lost(*known) || (results::is_cancelled(*known) && !results::is_cancelled(recorded));
   return results::is_answered(*known) && !gives_way;
@@ -226,7 +226,7 @@ bool is_in_any(const std::vector<ReleaseRecord>& records, std::size_t from, cons
                      });
 }
 
-// Whether the database has the row, as one of the spec's or as a retired one.
+// True if the database has the row, as one of the spec's or as a retired one.
 Result<bool> has_row(const results::Store& store, const std::vector<results::RetiredStudy>& retired,
                      const std::string& study) {
   const auto known = store.study(study);
@@ -354,8 +354,8 @@ Result<void> restore_rows(results::Store& store, const OutFolder& out, const std
     const bool is_same = *current && (**current).hash == record.spec.hash;
     for (const auto& recorded : record.studies) {
       if (!studies.contains(recorded.study.id) || !results::is_answered(recorded.study)) continue;
-      // What another rule did not need, the spec's own may; and what was cancelled of another spec
-      // was not cancelled of this one.
+      // The spec's own rule may need what another rule did not, and a row that was cancelled in
+      // another spec was not cancelled in this one.
       const bool is_of_spec = results::is_not_needed(recorded.study) || results::is_cancelled(recorded.study);
       if (is_of_spec && !is_same) continue;
       const auto why = put_back(store, out, recorded);

@@ -1,4 +1,4 @@
-// What release records (release_record.h) tell, put into a database that lost it or never had it:
+// Puts what release records (release_record.h) tell into a database that lost it or never had it:
 // an empty one, an older copy, or that of another copy of the folder.
 #pragma once
 

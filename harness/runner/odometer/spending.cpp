@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kDeltaPower = -1.1;  // as `delta: N^-1.1` of a spec
 
-// By split; one part where a record may have been in several.
+// Returns the events by split; in one part if a record may have been in several.
 std::map<std::string, std::vector<Event>> parts_of(const Spending& spending) {
   std::map<std::string, std::vector<Event>> parts;
   for (const auto& [name, tally] : spending.splits) {

@@ -8,7 +8,7 @@
 namespace hyfreedp::runner {
 namespace {
 
-// Why the test set may have records that were trained on; empty: it has none.
+// Says why the test set may have records that were trained on; empty: it has none.
 std::string conflict(Odometer& odometer, const TestSet& test, const std::string& whose,
                      const datasets::TrainedData& trained, const std::string& where) {
   for (const auto& identity : odometer.identities(test.dataset)) {

@@ -202,7 +202,7 @@ Result<bool> TrialBook::settle_key(const std::string& path) {
   if (!config) return config.error();
   const auto known_attempts = attempts(*config);
   if (!known_attempts) return known_attempts.error();
-  // As a worker that goes on does: the start line charges what is lost.
+  // Opens the journal as a worker that goes on does: the start line charges what is lost.
   const auto made = mechanism::JournalWriter::open(out_.journal(id), *config, {},
                                                    {.key = **label, .recorded = *known_attempts});
   if (!made) return made.error();

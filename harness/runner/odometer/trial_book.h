@@ -14,19 +14,19 @@
 
 namespace hyfreedp::runner {
 
-// Whether the journal says that its run is over, so that the next run of the spec does not try it
+// True if the journal says that its run is over, so that the next run of the spec does not try it
 // again.
 bool has_lasting_end(const mechanism::Journal& journal);
 
 struct TrialEnd {
-  // Whether the machine was at fault (results/store/states.h), so that the next run of the spec
+  // True if the machine was at fault (results/store/states.h), so that the next run of the spec
   // tries the trial again.
   bool lost = false;
   baselines::FinishedTrial trial;
   std::string message;  // of a failure
 };
 
-// Whether whoever tells of a worker's end saw its whole life without hearing that it was to book
+// `nothing`: whoever tells of a worker's end saw its whole life without hearing that it was to book
 // anything.
 enum class Heard { nothing, maybe_more };
 
@@ -39,27 +39,27 @@ class TrialBook {
   // Takes a trial that had an end which stays from its journal into the store, where it is not
   // there yet. An error where the journal is missing, damaged or without such an end.
   Result<void> rebuild(const std::string& id);
-  // The same of a trial whatever its end: of one without such an end what it booked. Nothing where
-  // there is no readable journal.
+  // The same for a trial whatever its end: if it has no such end, takes in what it booked. Does
+  // nothing if there is no readable journal.
   Result<void> take_in(const std::string& id);
-  // Before a worker gets the trial: if it leaves neither journal nor key, this tells that it began.
-  // Nothing is written for a seeded trial, whose noise can be repeated, and for one whose journal
-  // is damaged, which no worker continues. Returns how many earlier attempts may have booked
-  // something, as it is charged here: a process of an earlier command that was just killed may
-  // still finish a write until its worker is there.
+  // To be called before a worker gets the trial: if it leaves neither journal nor key, this tells
+  // that it began. Writes nothing for a seeded trial, whose noise can be repeated, nor for one
+  // whose journal is damaged, which no worker continues. Returns how many earlier attempts may have
+  // booked something, as it is charged here: a process of an earlier command that was just killed
+  // may still finish a write until its worker is there.
   Result<std::int64_t> begin(const trial::TrialConfig& config);
-  // After its worker was told to stop, and has, or was lost with its coordinator: what it booked,
-  // where it began. A worker that booked nothing as far as its journal shows is charged nothing
-  // where nothing was heard of it, else what its run was to release.
+  // To be called after its worker was told to stop, and has, or was lost with its coordinator:
+  // records what it booked, if it began. A worker that booked nothing as far as its journal shows
+  // is charged nothing if nothing was heard of it, else what its run was to release.
   Result<void> interrupt(const trial::TrialConfig& config, Heard heard);
   // The end that the executor announced.
   Result<TrialEnd> record(const trial::TrialConfig& config, const Update& update, Heard heard);
 
-  // Before the key file is deleted for good: where the journal of its run is lost, a new one is
-  // made that charges it, and the store records the charge. False where the file must stay, since
-  // nothing else tells what its run released.
+  // To be called before the key file is deleted for good: if the journal of its run is lost, a new
+  // one is made that charges it, and the store records the charge. False if the file must stay,
+  // since nothing else tells what its run released.
   Result<bool> settle_key(const std::string& path);
-  // How many attempts of an unseeded trial may have booked something.
+  // The number of attempts of an unseeded trial that may have booked something.
   Result<std::int64_t> attempts(const trial::TrialConfig& config) const;
 
   Result<results::TrialRecord> stored(const std::string& id) const;

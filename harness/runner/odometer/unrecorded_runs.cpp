@@ -16,7 +16,8 @@
 namespace hyfreedp::runner {
 namespace {
 
-// What a private selection's runs have in common, and its record tells: data and planned events.
+// Writes what a private selection's runs have in common, and its record tells: data and planned
+// events.
 std::string likeness(const trial::Named& dataset, const std::vector<accounting::Event>& planned) {
   std::set<std::string> kinds;
   for (const auto& event : trial::EventTally(planned).events())
@@ -26,10 +27,10 @@ std::string likeness(const trial::Named& dataset, const std::vector<accounting::
 
 constexpr std::int64_t kAnyRelease = -1;  // of which an older record says nothing
 
-// What the database says of runs.
+// The runs and private selections that the database knows.
 struct KnownRuns {
   std::set<std::string> trials;  // by id
-  // By likeness, the releases of those that list no run.
+  // The releases of selections that list no run, by likeness.
   std::map<std::string, std::set<std::int64_t>> selections;
 
   Result<void> add(const json::object& composition, const std::vector<std::string>& listed) {

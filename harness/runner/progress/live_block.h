@@ -22,14 +22,14 @@ struct TerminalSize {
 // The size of the terminal behind `descriptor`; the usual one where there is none.
 TerminalSize terminal_size(int descriptor);
 
-// Whether `descriptor` is a terminal on which a block can be drawn again.
+// True if `descriptor` is a terminal on which a block can be drawn again.
 bool is_live_terminal(int descriptor);
 
 class LiveBlock {
  public:
   explicit LiveBlock(std::ostream& out) : out_(out) {}
-  // In place of what was drawn before; the first line coloured if `coloured`. No line may be wider
-  // than the terminal, and the block no higher.
+  // Draws in place of what was drawn before; the first line coloured if `coloured`. No line may be
+  // wider than the terminal, and the block no higher.
   void draw(const std::vector<std::string>& lines, bool coloured);
   // Removes the block.
   void clear();

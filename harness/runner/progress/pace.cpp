@@ -10,9 +10,9 @@
 namespace hyfreedp::runner {
 namespace {
 
-// Of a core at which the kinds of runs in results/archive/quick, from linear heads on full batches
-// to perceptrons with probes, all have about the same ratio: 3 to 4 on the busy machine that made
-// them.
+// Times on a core at which the kinds of runs in results/archive/quick, from linear heads on full
+// batches to perceptrons with probes, all have about the same ratio: 3 to 4 on the busy machine
+// that made them.
 constexpr double kStepSeconds = 2e-4;
 constexpr double kElementSeconds = 6e-9;
 constexpr double kFlopsPerSecond = 7e10;

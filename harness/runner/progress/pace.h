@@ -1,4 +1,5 @@
-// How long runs take on this machine, from what they compute and how long similar ones took.
+// Predicts how long runs take on this machine, from what they compute and how long similar ones
+// took.
 //
 //   planned seconds    steps kStepSeconds + features read
 //                      kElementSeconds + FLOPs / kFlopsPerSecond, of training, probing and
@@ -39,8 +40,8 @@ Work work_of(const trial::TrialConfig& config);
 
 class Pace {
  public:
-  // That `share` in (0, 1] of such a run took `seconds`. What is no time of its own is left out:
-  // nothing, or less than nothing.
+  // Records that `share` in (0, 1] of such a run took `seconds`. Values that are not above 0 are
+  // left out.
   void measure(const Work& work, double seconds, double share = 1);
   // None where nothing on its device was measured.
   std::optional<double> predicted(const Work& work) const;
@@ -56,8 +57,8 @@ class Pace {
   std::size_t runs_ = 0;
 };
 
-// Of the runs that a folder has finished. Of a private selection the reported run alone: its time
-// may be known.
+// Returns the pace of the runs that a folder has finished; of a private selection only the reported
+// run counts, whose time may be known.
 Result<Pace> stored_pace(const results::Store& store);
 
 }  // namespace hyfreedp::runner

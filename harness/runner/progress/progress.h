@@ -1,10 +1,10 @@
-// What the user sees while a spec runs.
+// Shows the user what happens while a spec runs.
 //
-// On a terminal a live block: one line with the overall bar, and one line a worker. Elsewhere one
-// plain line every few seconds and at changes of phase. Only released values are shown. A private
-// selection shows that it is under way and nothing else: not its runs, their steps or the workers
-// they keep busy. Where its number of runs is a secret (its draws come from no noise seed), no
-// times are shown either, and a plain line is printed only when it says something new.
+// A terminal gets a live block: one line with the overall bar, and one line a worker. Elsewhere
+// there is one plain line every few seconds and at changes of phase. Only released values are
+// shown. A private selection shows that it is under way and nothing else: not its runs, their steps
+// or the workers they keep busy. Where its number of runs is a secret (its draws come from no noise
+// seed), no times are shown either, and a plain line is printed only when it says something new.
 #pragma once
 
 #include <chrono>
@@ -40,7 +40,7 @@ struct Board {
   std::size_t runs_over = 0;
   double done = 0;  // seconds of runs, as they are predicted: of what ended since this began ...
   double left = 0;  // ... and of what is known and has not ended
-  // By the clock; absent while nothing of the kind was measured.
+  // The time left by the clock; absent while nothing of the kind was measured.
   std::optional<double> seconds_left;
   bool planning = false;                // more runs may become known
   std::map<int, RunningTrial> running;  // by worker; those of private selections are not among them

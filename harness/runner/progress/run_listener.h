@@ -1,5 +1,5 @@
-// Who is told what happens while a spec runs: the log (run_log.h), the file that `hyfreedp watch`
-// reads (snapshot.h).
+// The interface of those that are told what happens while a spec runs: the log (run_log.h), the
+// file that `hyfreedp watch` reads (snapshot.h).
 //
 // The coordinator tells of private selections that their studies begin and end, and never of their
 // runs. A listener that keeps what it hears must also keep to Board::hides_times: where that is
@@ -31,7 +31,7 @@ class RunListener {
   virtual void study_begun(const StudyNews&) {}
   // `store` has the study and its runs.
   virtual void study_over(const StudyNews&, const results::Store& /*store*/) {}
-  // Of a run that is no private selection's. `title`: the first study that wants it.
+  // Called for runs that are no private selection's. `title`: the first study that wants it.
   virtual void trial_begun(const std::string& /*trial*/, const std::string& /*title*/,
                            std::int64_t /*steps*/) {}
   virtual void trial_over(const Update&, const std::string& /*title*/) {}

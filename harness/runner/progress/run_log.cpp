@@ -133,7 +133,8 @@ void RunLog::write_or_hold(const std::string& event, const std::string& place, j
   }
 }
 
-// In one call, so that lines of several runs that append to one file do not mix.
+// The line is written in one call, so that lines of several runs that append to one file do not
+// mix.
 void RunLog::write(const std::string& event, json::object line) {
   line["event"] = event;
   if (!hides_times_) line["time"] = utc_now();

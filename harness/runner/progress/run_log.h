@@ -1,7 +1,7 @@
 // `hyfreedp run --log FILE`: what happens in a run, one JSON object a line, appended.
 // experiments/README.md ("A log") lists the lines and their members.
 //
-// Where Board::hides_times is set, only the first lines of a run, written before anything of it was
+// If Board::hides_times is set, only the first lines of a run, written before anything of it was
 // drawn, have times; and all lines of studies and trials are written at the run's end, those of the
 // studies in the spec's order, those of the trials by their ids, so that not even the order of
 // lines tells how long a private selection took. No line tells of a selection's runs.
@@ -28,7 +28,7 @@ class RunLog final : public RunListener {
   RunLog(const RunLog&) = delete;
   RunLog& operator=(const RunLog&) = delete;
 
-  // Before the coordinator runs; `members`: the spec and what works on it.
+  // To be called before the coordinator runs; `members`: the spec and what works on it.
   void begin(const json::object& members);
   void warning(const std::string& text);
   void checkpoint_problem(const std::string& text);

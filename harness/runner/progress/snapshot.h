@@ -1,5 +1,5 @@
-// What another process can see of a run under way: ROOT/progress.json, which the coordinator writes
-// at most once a second, and `hyfreedp watch` reads.
+// ROOT/progress.json shows a run under way to other processes. The coordinator writes it at most
+// once a second, and `hyfreedp watch` reads it.
 //
 // It holds what the live view shows, and no more: of private selections that they are under way,
 // and no times where Board::hides_times is set. The owner alone may read it. It goes at the end of
@@ -49,7 +49,7 @@ BOOST_DESCRIBE_STRUCT(Snapshot, (),
                       (process, spec, phase, studies, studies_over, runs, runs_over, planning, share_done,
                        hides_times, seconds, seconds_left, running, selections))
 
-// Of this process; `seconds`: since the run began.
+// The snapshot of this process; `seconds`: since the run began.
 Snapshot snapshot_of(const Board& board, const std::string& spec, double seconds);
 // The board that the live view shows of it, without the runs.
 Board board_of(const Snapshot& snapshot);

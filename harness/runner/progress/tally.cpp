@@ -7,7 +7,8 @@
 namespace hyfreedp::runner {
 namespace {
 
-// Of a run under way: what it takes before its first steps is no measure of the rest.
+// The least share and time of a run under way that count as a measure of the rest: its start-up
+// does not.
 constexpr double kLeastShare = 0.05;
 constexpr double kLeastSeconds = 1;
 
@@ -69,8 +70,8 @@ void Tally::stepped(const Update& update) {
   if (const auto loss = scalar(update, "private_loss")) trial.private_loss = loss;
 }
 
-// From its first news on: what came before is loading, and a run that goes on begins at a later
-// step.
+// Measures a run from its first news on: what came before is loading, and a run that goes on begins
+// at a later step.
 void Tally::measure_rate(Started& start, RunningTrial& trial) {
   if (board_.hides_times) return;
   const double now = clock_();

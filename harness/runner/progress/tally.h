@@ -1,9 +1,9 @@
 // Keeps the progress board's numbers.
 //
-// What is counted is a unit: one trial, or one whole study under private selection, whose number of
-// runs must not show. Such a study counts as long as it is expected to take
-// (the mean of its number of runs is public), all at once and when it is over: what its runs took,
-// and how many have ended, moves nothing.
+// It counts units: one trial, or one whole study under private selection, whose number of runs must
+// not show. Such a study counts as long as it is expected to take (the mean of its number of runs
+// is public), all at once and when it is over: how long its runs took, and how many have ended,
+// changes nothing.
 //
 // Time left: the predicted seconds of what has not ended (pace.h) over the workers, and no less
 // than the longest run under way needs. What was measured since this began counts before what
@@ -28,7 +28,7 @@ class Tally {
   using Clock = std::function<double()>;  // seconds
   explicit Tally(int workers = 1, Clock clock = {});
 
-  // With the times as they are now.
+  // The board, with the times as they are now.
   const Board& board();
   void phase(const std::string& name) { board_.phase = name; }
   void planning(bool more_may_come) { board_.planning = more_may_come; }

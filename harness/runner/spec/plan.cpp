@@ -21,13 +21,13 @@ constexpr double kNotPriced = 0;  // epsilon of a cell whose price is asked for
 
 std::string digest(const json::value& value) { return sha256_hex(canonical_json(value)).substr(0, 16); }
 
-// What a baseline replaces unless it trains at the panel's rate: one constant learning rate.
+// One constant learning rate. A baseline replaces it unless it trains at the panel's rate.
 trial::Named default_controller() {
   const auto* facts = optimizers::find_controller("constant").value();
   return {facts->name, resolve_options(facts->options, {}, facts->name).value()};
 }
 
-// What the cells of a row share: their sizes and their clipping, without any noise.
+// The plan that the cells of a row share: their sizes and their clipping, without any noise.
 trial::PrivacyPlan shared_privacy(const spec::Panel& panel, const spec::Row& row) {
   const auto& train = panel.train;
   trial::PrivacyPlan plan{.is_private = false,
@@ -103,7 +103,8 @@ std::string place_of(const baselines::Cell& cell) {
   return fmt::format("{}, {}, noise_multiplier {}", cell.panel, cell.row, *cell.noise_multiplier);
 }
 
-// What a spec, or a cell's file, says of a fixed noise is what the runs with it cost.
+// Checks that the epsilon which a spec, or a cell's file, gives for a fixed noise is what the runs
+// with it cost.
 Result<void> check_price(const baselines::Baseline& baseline, const baselines::Cell& cell) {
   const auto planned = baselines::planned_epsilon(baseline, cell);
   if (!planned) return in_context(place_of(cell), planned.error());
@@ -213,7 +214,7 @@ Result<void> price_fixed_noise(Spec& spec) {
 
 namespace {
 
-// What the first runs of the row's cells are, column by column.
+// Returns the configurations of the first runs of the row's cells, column by column.
 Result<std::vector<std::string>> first_runs(const Spec& spec, const spec::Panel& panel,
                                             const spec::Row& row) {
   const auto baseline = baselines::find_baseline(row.method);

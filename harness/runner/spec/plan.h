@@ -1,4 +1,4 @@
-// From a spec (YAML) to studies, without data and without LibTorch; pure and fast.
+// Makes studies from a spec (YAML), without data and without LibTorch; pure and fast.
 //
 // load_spec reads and checks everything (unknown key: file, line, nearest valid key; wrong type;
 // unknown names; infeasible values) and resolves every default. plan() gives one study for every
@@ -21,7 +21,8 @@ struct Spec {
   spec::Spec content;
   std::vector<std::string> warnings = {};  // one line each, with file and line; for whoever runs it
   std::vector<std::string> settings = {};  // KEY=VALUE each, of `--set`
-  // What planning it has calibrated so far (baselines::Cell); copies of a spec share it.
+  // The calibrations that planning it has made so far (baselines::Cell); copies of a spec share
+  // them.
   std::shared_ptr<baselines::Calibrations> calibrations = std::make_shared<baselines::Calibrations>();
   std::string hash() const;  // of the content's JSON
 };
@@ -33,7 +34,7 @@ Result<Spec> load_spec(const std::string& path, const std::string& preset = "",
                        const std::vector<std::string>& settings = {});
 // Names of the presets of the spec at `path`; none if it has no presets.
 Result<std::vector<std::string>> presets_of(const std::string& path);
-// Whether the spec trains: it is neither not runnable nor analytic.
+// True if the spec trains: it is neither not runnable nor analytic.
 bool is_runnable(const Spec& spec);
 
 struct PlannedStudy {
@@ -57,8 +58,8 @@ std::size_t count_cells(const std::vector<PlannedStudy>& studies);
 // "27 studies of 9 cells"
 std::string size_text(std::size_t studies, std::size_t cells);
 
-// How many runs the study's private selection makes on average, which is public, other than what it
-// drew; 1 for all else, and where the cell is infeasible.
+// The number of runs that the study's private selection makes on average, which is public, other
+// than what it drew; 1 for all else, and if the cell is infeasible.
 double expected_runs(const PlannedStudy& study);
 
 }  // namespace hyfreedp::runner

@@ -55,7 +55,7 @@ std::string text_at(const Entry& document, const std::string& key, const std::st
   return entry ? problems.take(entry->text()).value_or("") : default_value;
 }
 
-// Without `panels` the top level is the only one.
+// Returns the requests for panels. If there is no `panels`, the top level is the only one.
 std::vector<PanelRequest> panels_asked(const Entry& document, Problems& problems) {
   std::vector<PanelRequest> requests;
   const auto panels = document.find("panels");
@@ -100,7 +100,7 @@ std::optional<std::vector<spec::Panel>> read_panels(const Entry& document, const
   return resolved;
 }
 
-// What one panel trains on, no other tests on.
+// Refuses a panel that tests on what another panel trains on.
 void check_test_sets_of_others(const Entry& document, const std::vector<spec::Panel>& panels,
                                Problems& problems) {
   for (const auto& tested : panels) {
@@ -120,7 +120,7 @@ void check_test_sets_of_others(const Entry& document, const std::vector<spec::Pa
   }
 }
 
-// What is of the whole spec and not in every one.
+// Reads the keys of the whole spec that not every spec has.
 void read_further(const Entry& document, const std::optional<PaperValues>& paper, spec::Spec& spec,
                   Problems& problems) {
   if (paper) {
@@ -135,7 +135,7 @@ void read_further(const Entry& document, const std::optional<PaperValues>& paper
   if (const auto regress = document.find("regress")) spec.regress = read_regress(*regress, problems);
 }
 
-// Whether the spec says why it trains nothing.
+// Returns true if the spec says why it trains nothing.
 bool read_kind(const Entry& document, spec::Spec& spec, Problems& problems) {
   const auto not_runnable = document.find("not_runnable");
   const auto analytic = document.find("analytic");
@@ -147,8 +147,8 @@ bool read_kind(const Entry& document, spec::Spec& spec, Problems& problems) {
   return not_runnable || analytic;
 }
 
-// What the whole spec assumes is a footnote of every panel, and what the paper's own values
-// contradict of each that shows them.
+// Adds what the whole spec assumes to the footnotes of every panel, and what contradicts the
+// paper's own values to those of each panel that shows them.
 void add_footnotes(const LeftOut& left_out, spec::Spec& spec) {
   for (auto& panel : spec.panels) {
     for (const auto& text : spec.assumed) {
@@ -160,7 +160,7 @@ void add_footnotes(const LeftOut& left_out, spec::Spec& spec) {
   }
 }
 
-// What other readers of YAML take for a switch, and people for "none".
+// True for words that other readers of YAML take for a switch, and people for "none".
 bool is_no_word(std::string text) {
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
   return std::ranges::count(std::array{"no", "off", "none", "false", "yes", "on", "true"}, text) > 0;
@@ -191,7 +191,7 @@ std::string read_name(const Entry& document, const std::string& preset, Problems
   return preset.empty() ? name : name + "-" + preset;
 }
 
-// Of the top level as its preset makes it.
+// Reads the top level as its preset makes it.
 spec::Spec read_document(const Entry& document, const std::string& preset, Problems& problems) {
   spec::Spec spec;
   spec.name = read_name(document, preset, problems);
@@ -218,7 +218,7 @@ spec::Spec read_document(const Entry& document, const std::string& preset, Probl
   return spec;
 }
 
-// As canonical JSON; nothing where something is wrong.
+// Returns the content as canonical JSON; none if anything is wrong.
 std::optional<std::string> content_of(const SpecSources& sources) {
   Problems problems(sources.path);
   const auto laid = laid_document(sources, &spec_keys(), problems);

@@ -13,7 +13,7 @@
 
 namespace hyfreedp::runner {
 
-// What the rows of a panel need to know of it.
+// The properties of a panel that its rows need to know.
 struct PanelFrame {
   std::vector<std::int64_t> seeds;
   std::vector<double> epsilons;
@@ -49,7 +49,7 @@ Result<std::vector<std::string>> read_texts(const std::optional<Entry>& entry);
 
 // Distinct whole numbers, at least one.
 std::optional<std::vector<std::int64_t>> read_seeds(const Entry& entry, Problems& problems);
-// In place of that list: `{until: ..., from: ..., to: ..., confidence: ...}`.
+// Reads what may stand in place of that list: `{until: ..., from: ..., to: ..., confidence: ...}`.
 std::optional<spec::SequentialSeeds> read_sequential_seeds(const Entry& entry, Problems& problems);
 // A mistake where the rows cannot be compared so.
 void check_sequential_seeds(const Entry& entry, const spec::SequentialSeeds& seeds,
@@ -93,7 +93,7 @@ void check_private_training(const spec::Train& train, const Layers& layers, Prob
 std::vector<std::string> train_option_names();
 // The training options (harness/trial/training_options.h) among the keys of `train`.
 std::vector<std::string> training_option_names();
-// Those of the maps `train`. Other keys are not looked at.
+// Reads the training options of the maps `train`; other keys are not looked at.
 std::optional<trial::TrainingOptions> read_training(const Layers& train, Problems& problems);
 // An average of the weights beside the optimizer's own would leave open which one is evaluated; of
 // its free step the average would have nothing.
@@ -104,8 +104,8 @@ void check_average(const trial::TrainingOptions& training, const json::object& o
 // first that names one.
 std::optional<spec::Named> read_optimizer(const Layers& train, Problems& problems);
 
-// What of a run is journaled beside its last test accuracy, every default filled in; checked
-// against what may be shown of the dataset (none where that is wrong).
+// Reads what a run journals beside its last test accuracy, every default filled in; checked against
+// what may be shown of `dataset` (none if that is wrong).
 std::optional<spec::Evaluate> read_evaluate(const Layers& evaluate, const std::optional<spec::Named>& dataset,
                                             Problems& problems);
 

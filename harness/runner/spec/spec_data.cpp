@@ -34,7 +34,7 @@ std::optional<spec::Named> read_dataset(const Layers& layers, Problems& problems
   const auto given = *layers.find("dataset");
   for (const auto& note : notes) problems.warn(given.wrong_inside(note, ""));
   if (!options) {
-    // Of several files there is a line each.
+    // An error about several files has a line for each.
     std::istringstream lines(options.error().message);
     for (std::string line; std::getline(lines, line);) problems.add(given.wrong_inside(line, ""));
     return std::nullopt;
@@ -43,7 +43,8 @@ std::optional<spec::Named> read_dataset(const Layers& layers, Problems& problems
   return dataset;
 }
 
-// What decides which numbers stand for an image: of all images that one head reads it must agree.
+// Returns the options that decide which numbers stand for an image: they must agree for all images
+// that one head reads.
 json::object making_of(const json::object& options) {
   json::object making;
   for (const char* name : {"normalise", "network", "layer", "feature_norm"}) {
@@ -55,7 +56,7 @@ json::object making_of(const json::object& options) {
   return making;
 }
 
-// Not every dataset has images to resize.
+// True if both have images that are resized, and not in the same way.
 bool is_resized_otherwise(const json::object& options, const json::object& others) {
   const auto* const here = options.if_contains("interpolation");
   const auto* const there = others.if_contains("interpolation");
@@ -133,7 +134,7 @@ std::vector<trial::OodTest> read_ood_test(const Layers& layers, const spec::Name
   return all;
 }
 
-// Of the weights that training begins with, and of those that make the features.
+// Warns of the weights that training begins with, and of those that make the features.
 void warn_of_weights(const Entry& entry, const spec::Named& dataset, const spec::Named& model,
                      Problems& problems) {
   const auto& facts = *datasets::find_dataset(dataset.name).value();
@@ -142,7 +143,7 @@ void warn_of_weights(const Entry& entry, const spec::Named& dataset, const spec:
   };
   for (const auto* options : {&model.options, &dataset.options}) {
     const auto weights = string_or(*options, "weights", "");
-    // Where a network makes features, the model sees no pixels.
+    // If a network makes features, the model sees no pixels.
     const bool of_features = options == &dataset.options;
     if (of_features == datasets::uses_network(dataset.options)) {
       const auto network = of_features ? string_or(dataset.options, "network", "") : model.name;

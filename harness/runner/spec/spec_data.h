@@ -1,4 +1,4 @@
-// What a panel of a spec trains on and tests on, and its network.
+// Reads the data that a panel of a spec trains and tests on, and its network.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct PanelData {
 PanelData read_data_and_model(const Layers& layers, Problems& problems);
 
 // Warns of the weights that training begins with, and of those that make the features: what they
-// were trained on, and how. Of a panel that could be read; `entry`: the panel.
+// were trained on, and how. The panel could be read; `entry` is its entry.
 void warn_of_weights(const Layers& layers, const Entry& entry, const PanelData& panel, Problems& problems);
 
 }  // namespace hyfreedp::runner

@@ -56,7 +56,7 @@ bool is_same(const Entry& one, const Entry& other) {
   return a && b && *a == *b;
 }
 
-// As two files name the place.
+// The file and line of the entry, without its path.
 std::string place_of(const Entry& entry) {
   auto place = entry.where();
   return place.substr(0, place.find(' '));

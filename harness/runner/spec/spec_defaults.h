@@ -4,8 +4,8 @@
 //   train: {steps: 100}                    a file
 //   --set defaults.train.steps=500         what is laid over it: an including file, a preset, --set
 //
-// What is laid over the other counts, under whichever name it stands; in one and the same layer
-// both are a contradiction.
+// The setting that is laid over the other counts, under whichever name it stands; in one and the
+// same layer both are a contradiction.
 #pragma once
 
 #include <string>
@@ -15,15 +15,15 @@
 
 namespace hyfreedp::runner {
 
-// Whether a document without `panels` has a setting at the top level and under `defaults`.
+// True if a document without `panels` has a setting at the top level and under `defaults`.
 bool says_twice(const Entry& document);
 
 // A layer with the settings of its `defaults`, and of those of its presets, at the top level (of
 // the preset). A mistake where they are there already with another value.
 Entry folded(const Entry& layer, Problems& problems);
 
-// What `over` says under `defaults` and every panel of `below` says itself, not all of them the
-// same.
+// A setting that `over` has under `defaults` and every panel of `below` has itself, not all with
+// the same value.
 struct UnreadDefault {
   Entry value;
   std::vector<std::string> own;  // where each panel says it

@@ -37,7 +37,8 @@ void check_keys_below(const Entry& entry, Problems& problems) {
   for (const auto& key : entry.keys()) check_keys_below(*entry.find(key), problems);
 }
 
-// By which a file is known again. A pipe, from which a spec can be read, has no canonical path.
+// The path by which a file is known again. A pipe, from which a spec can be read, has no canonical
+// path.
 fs::path identity_of(const fs::path& file) {
   std::error_code failure;
   auto canonical = fs::weakly_canonical(file, failure);
@@ -131,7 +132,7 @@ class Setting {
     auto parsed = document.parse_argument(setting.name_, value.empty() ? "null" : value);
     if (!parsed) return parsed.error();
     setting.value_ = std::move(*parsed);
-    // Of all `defaults` each value is laid over what is there.
+    // Each value of a whole `defaults` is laid over what is there.
     setting.is_layer_ = defaults == Defaults::at_top_level && setting.keys_.front() == "defaults";
     return setting;
   }
@@ -192,7 +193,7 @@ class Setting {
     return place.with(*index, *made);
   }
 
-  // Of a panel or row; empty where it has none.
+  // The name of a panel or row; empty if it has none.
   static std::string name_of(const Entry& element) {
     if (element.is_text()) return element.text().value();
     for (const char* key : {"id", "use", "method"}) {
@@ -212,7 +213,7 @@ class Setting {
     return index;
   }
 
-  // What a plain name stands for.
+  // The map that a plain name stands for; none if it stands for none.
   static std::optional<Entry> map_for(const Entry& place) {
     if (!place.is_text()) return std::nullopt;
     const auto& path = place.path();

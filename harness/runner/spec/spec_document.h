@@ -22,7 +22,7 @@
 
 namespace hyfreedp::runner {
 
-// Whether each layer keeps its `defaults`, or has them at the top level (spec_defaults.h).
+// Says whether each layer keeps its `defaults`, or has them at the top level (spec_defaults.h).
 enum class Defaults { as_written, at_top_level };
 
 struct SpecDocument {
@@ -30,8 +30,8 @@ struct SpecDocument {
   std::string text;           // of the file, and as comments those of the files that it includes
 };
 
-// `text`: that of the file `path`. Nothing where a file is missing, is no YAML, has a key twice
-// where it is to be merged, or includes itself.
+// `text`: that of the file `path`. None if a file is missing, is no YAML, has a key twice where it
+// is to be merged, or includes itself.
 std::optional<SpecDocument> parse_document(const std::string& path, const std::string& text,
                                            Defaults defaults, Problems& problems);
 

@@ -32,7 +32,7 @@ Result<std::string> text_of(const Entry& value) {
   return parts.empty() ? std::string("none") : join(parts, "_");
 }
 
-// What may not stand in an id becomes '_'.
+// Replaces each character that may not stand in an id by '_'.
 std::string as_identifier(std::string text) {
   for (auto& c : text) {
     const bool allowed = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||

@@ -87,13 +87,13 @@ YamlNode::Ref merged(const YamlNode::Ref& below, const YamlNode::Ref& over) {
   return node_of(std::move(result));
 }
 
-// What the spec's documentation shows at a path, else the option's own default.
+// Returns the example that the spec's documentation shows at a path, else the option's own default.
 std::string example_of_option(const OptionSpec& option, const std::string& path) {
   const auto documented = example_at(path);
   return documented.empty() ? example_line(option) : documented;
 }
 
-// Of `key` in the map at `path`; of that map where there is none, or no key.
+// Returns the example of `key` in the map at `path`; that of the map if there is none, or no key.
 std::string example_of_key(const std::string& key, const std::string& path,
                            const std::vector<OptionSpec>* options) {
   if (key.empty()) return example_at(path);

@@ -131,7 +131,7 @@ class Layers {
   Layers below(const std::string& key) const;
   void check_keys(const std::vector<std::string>& valid, Problems& problems,
                   const std::vector<OptionSpec>* options = nullptr) const;
-  // As Entry has them, said of the topmost map; not for no maps.
+  // The errors of Entry, for the topmost map. There must be a map.
   Error wrong(const std::string& what) const;
   void need(const std::string& key, Problems& problems) const;
 
@@ -140,8 +140,8 @@ class Layers {
 };
 
 // The options of `table` that the layers give, checked one by one so that an error names its own
-// line, with every default filled in. Nothing where any is wrong. Keys that are no options are
-// passed over.
+// line, with every default filled in. None if any is wrong. Keys that are no options are passed
+// over.
 std::optional<json::object> known_options(const std::vector<OptionSpec>& table, const Layers& layers,
                                           Problems& problems);
 // The same, and every key is one of the options or of `other`, which belong to somebody else.

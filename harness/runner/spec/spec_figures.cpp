@@ -20,7 +20,7 @@ const std::vector<std::string> kFigureKeys = {"kind",     "name",    "title",   
 constexpr double kMostInches = 40;
 constexpr double kLeastPoints = 4, kMostPoints = 30;
 
-// What a figure may name.
+// The names that a figure may use.
 struct Names {
   std::vector<std::string> rows;  // ids and groups
   std::vector<std::string> panels;
@@ -37,7 +37,7 @@ Names names_of(const std::vector<spec::Panel>* panels) {
     names.panels.push_back(panel.id);
     names.epsilons.insert(panel.epsilons.begin(), panel.epsilons.end());
     for (const auto& row : panel.rows) names.epsilons.insert(row.epsilons.begin(), row.epsilons.end());
-    // What fixed noise costs is computed later.
+    // The epsilon of fixed noise is computed later.
     names.knows_epsilons = names.knows_epsilons && panel.noise_multipliers.empty();
   }
   return names;

@@ -8,7 +8,7 @@
 namespace hyfreedp::runner {
 
 // `panels`: null where mistakes leave them unknown, and nothing is then said of the names of rows
-// and panels. Nothing where any is wrong.
+// and panels. None if any figure is wrong.
 std::optional<std::vector<spec::Figure>> read_figures(const Entry& figures,
                                                       const std::vector<spec::Panel>* panels,
                                                       Problems& problems);

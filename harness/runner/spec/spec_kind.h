@@ -13,7 +13,7 @@
 
 namespace hyfreedp::runner {
 
-// Nothing where anything is wrong.
+// Both return none if anything is wrong.
 std::optional<spec::NotRunnable> read_not_runnable(const Entry& entry, Problems& problems);
 std::optional<spec::Named> read_analytic(const Entry& entry, Problems& problems);
 

@@ -28,7 +28,7 @@ bool is_of_a_method(const std::string& key) {
   });
 }
 
-// What a panel may say, a preset and the defaults may too.
+// True for the levels of a panel's keys: panels, the top level, `defaults` and presets.
 bool is_of_panels(const std::string& level) {
   return level.empty() || level == "panels" || level == "defaults" || level.starts_with("presets.");
 }

@@ -1,4 +1,4 @@
-// Where a key belongs that stands at a wrong level of a spec: `steps` is read under `train`,
+// Finds the level of a spec at which a misplaced key belongs: `steps` is read under `train`,
 // `epsilon` beside it.
 #pragma once
 
@@ -12,7 +12,7 @@ struct RightLevel {
   std::string path;     // of the map that reads the key: "panels[0].train"
   std::string example;  // a line of YAML, or nothing
 };
-// Of a key that the map at `path` does not read; nothing where no level near it does.
+// Returns the level of a key that the map at `path` does not read; none if no level near it does.
 std::optional<RightLevel> right_level(const std::string& key, const std::string& path);
 
 }  // namespace hyfreedp::runner

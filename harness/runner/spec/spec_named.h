@@ -26,7 +26,7 @@ std::optional<spec::Named> read_named_part(const Entry& entry, const Find& find,
   if (!name) return std::nullopt;
   const auto facts = find(*name);
   if (!facts) {
-    // Of models the error lists the names; `linear` is no example of what was meant.
+    // For models the error lists the names; `linear` would be no example of what was meant.
     const bool of_model = without_places(name_entry.path()).starts_with("model");
     problems.add(of_model ? name_entry.wrong_inside(facts.error().message, "")
                           : name_entry.wrong(facts.error()));

@@ -16,7 +16,7 @@ void add_texts(const Entry& entry, std::set<std::string>& names) {
   }
 }
 
-// Whether the key is `name`, or a path that ends with it, as those of `each` are.
+// True if the key is `name`, or a path that ends with it, as those of `each` are.
 bool names_it(const std::string& key, const std::string& name) {
   return key == name || key.ends_with("." + name);
 }

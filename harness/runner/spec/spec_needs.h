@@ -17,9 +17,9 @@ struct SpecNeeds {
   std::set<std::string> adapters;  // folders
 };
 
-// Of the spec as `preset` and `settings` make it (load_spec). Nothing for one that is not runnable.
-// An error where the file cannot be read as YAML, has no such preset or no place for a setting;
-// other mistakes are load_spec's.
+// Returns the needs of the spec as `preset` and `settings` make it (load_spec); empty for one that
+// is not runnable. An error if the file cannot be read as YAML, has no such preset or no place for
+// a setting; other mistakes are load_spec's.
 Result<SpecNeeds> spec_needs(const std::string& path, const std::string& preset,
                              const std::vector<std::string>& settings = {});
 

@@ -48,7 +48,7 @@ Result<double> read_delta(const Entry& entry, std::int64_t population) {
   return delta;
 }
 
-// Under a large delta an epsilon promises little; empty where it is small enough.
+// Warns of a large delta, under which an epsilon promises little; empty if it is small enough.
 std::string doubt_about_delta(double delta, std::int64_t population) {
   if (delta * static_cast<double>(population) >= 1) {
     return fmt::format(
@@ -78,7 +78,7 @@ spec::PaperTables tables_of(const PaperPlace& place) {
   return tables;
 }
 
-// What the optimizer's options say of each other (optimizers/facts.h).
+// Checks the optimizer's options against each other (optimizers/facts.h).
 void check_optimizer(const spec::Named& optimizer, const Entry& entry, Problems& problems) {
   const auto check = optimizers::find_optimizer(optimizer.name).value()->check;
   if (check == nullptr) return;
@@ -287,7 +287,8 @@ spec::Panel resolved_panel(PanelParts parts) {
                     .train = std::move(parts.train->train),
                     .evaluate = *parts.evaluate,
                     .delta = *parts.delta,
-                    // Where PLD is asked for, no row needs RDP: the same panel as without the key.
+                    // A panel that asks for PLD has no row that needs RDP: it is the same as
+                    // without the key.
                     .accountant = parts.accountant == "rdp" ? parts.accountant : "",
                     .seeds = std::move(*parts.seeds),
                     .sequential = std::move(parts.sequential),
@@ -321,7 +322,8 @@ std::optional<spec::Panel> read_panel(const PanelRequest& request, Problems& pro
   if (parts.place && !parts.noise_multipliers.empty()) {
     problems.add(panel.find("paper")->wrong("needs 'epsilon', by which the paper's cells are found", ""));
   }
-  // What could not be read is read as empty: rows are then checked for the rest, and not used.
+  // Values that could not be read are read as empty: rows are then checked for the rest, and not
+  // used.
   parts.rows = read_rows(panel, request.is_document ? std::nullopt : panel.find("rows"), request.shared,
                          {.seeds = parts.seeds.value_or(std::vector<std::int64_t>{}),
                           .epsilons = parts.epsilons.value_or(std::vector<double>{}),

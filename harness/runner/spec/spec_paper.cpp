@@ -54,8 +54,8 @@ std::optional<json::object> cell_at(const PaperPlace& place) {
   return std::nullopt;
 }
 
-// Why no cell of a row matches: a label that the tables do not have, with the nearest they have;
-// else that the labels do not occur together.
+// Says why no cell of a row matches: a label that the tables do not have, with the nearest they
+// have; else that the labels do not occur together.
 std::string why_no_cell(const PaperPlace& asked) {
   for (const auto& [of_cell, labels] :
        {std::pair{&spec::PaperCell::row, asked.row}, std::pair{&spec::PaperCell::columns, asked.columns}}) {

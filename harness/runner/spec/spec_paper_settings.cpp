@@ -15,7 +15,8 @@ constexpr std::size_t kDigits = 12;
 
 std::string digest(const json::value& value) { return sha256_hex(canonical_json(value)).substr(0, kDigits); }
 
-// Where files lie, and what is known of them once they are there, is this machine's.
+// Removes where files lie, and what is known of them once they are there: that depends on the
+// machine.
 void forget_places(json::value& value) {
   if (auto* list = value.if_array()) {
     for (auto& element : *list) forget_places(element);

@@ -28,7 +28,7 @@ std::string digest_of_settings(const spec::Panel& panel);
 std::string digest_of_settings(const spec::Row& row);
 std::string digest_of_text(const std::string& text);
 
-// What was said of other settings than a panel's.
+// Texts about other settings than a panel's.
 struct LeftOut {
   std::set<std::string> panels;  // ids
   std::set<std::string> texts;   // digests

@@ -109,7 +109,7 @@ std::optional<ChosenPreset> choose_preset(const std::vector<Entry>& layers, cons
   }
   const auto chain = problems.take(chain_of(presets, name, *names));
   if (!chain) return std::nullopt;
-  // That one is no map was said above.
+  // check_preset() has reported a preset that is no map.
   const auto is_map = [&](const std::string& one) { return presets.find(one)->is_map(); };
   if (!std::ranges::all_of(*chain, is_map)) return std::nullopt;
   return ChosenPreset{laid(layers, *chain, problems), name};

@@ -7,7 +7,7 @@
 
 namespace hyfreedp::runner {
 
-// Every default filled in. Nothing where anything is wrong.
+// Reads the options with every default filled in. None if anything is wrong.
 std::optional<spec::Regress> read_regress(const Entry& regress, Problems& problems);
 
 }  // namespace hyfreedp::runner

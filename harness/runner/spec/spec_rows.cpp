@@ -123,7 +123,7 @@ void check_probe_precision(const Layers& train, bool any_probes, Problems& probl
       given->wrong("is of the losses that a learning-rate probe releases, and no method here has one", ""));
 }
 
-// Where a row says how it trains, that and the panel's together; null where it says nothing.
+// Returns the training options of the row and the panel together; none if the row gives none.
 std::optional<trial::TrainingOptions> row_training(const Layers& layers, const PanelFrame& frame,
                                                    Problems& problems) {
   auto train = layers.below("train");
@@ -139,8 +139,8 @@ std::optional<trial::TrainingOptions> row_training(const Layers& layers, const P
   return read_training(train, problems);
 }
 
-// What a row's `train` says instead of the panel's: another optimizer, or options of the panel's;
-// another clipping constant.
+// Adds what a row's `train` sets instead of the panel's: another optimizer, or options of the
+// panel's; another clipping constant.
 void add_own_training(const Layers& layers, const PanelFrame& frame, spec::Row& row, Problems& problems) {
   auto train = layers.below("train");
   if (train.find("optimizer")) {
@@ -163,7 +163,8 @@ void add_own_training(const Layers& layers, const PanelFrame& frame, spec::Row& 
   }
 }
 
-// What the row's own and the panel's `train` say together; a panel's alone are checked with it.
+// Checks what the row's own and the panel's `train` say together; a panel's alone are checked with
+// it.
 void check_row_average(const Layers& layers, const PanelFrame& frame, const spec::Row& row,
                        std::int64_t steps, Problems& problems) {
   if (!row.training && !row.optimizer && steps == frame.steps) return;
@@ -224,7 +225,7 @@ void check_choice(const Layers& layers, const baselines::Baseline& method, const
       fmt::format("chooses among runs, and '{}' has {}", frame.dataset, lack), ""));
 }
 
-// Where RDP alone can set the noise of a row, PLD is not asked for.
+// A mistake if PLD is asked for and RDP alone can set the noise of a row.
 void check_accountant(const Layers& layers, const baselines::Baseline& method, const json::object& options,
                       const PanelFrame& frame, Problems& problems) {
   const auto found = baselines::noise_accountant(method, options, frame.accountant);
@@ -233,7 +234,7 @@ void check_accountant(const Layers& layers, const baselines::Baseline& method, c
   problems.add(own.value_or(*layers.find("method")).wrong_inside(found.error().message, ""));
 }
 
-// What the options of a method say of each other.
+// Checks the options of a method against each other.
 void check_options(const baselines::Baseline& method, const json::object& options, const Layers& layers,
                    Problems& problems) {
   if (!method.check) return;

@@ -22,8 +22,8 @@ std::vector<std::string> paths_in(const std::string& key, const Entry& value) {
   return paths;
 }
 
-// Whether nothing reads some value of the setting: what no reader takes for a value is no mistake
-// in its place.
+// True if nothing reads some value of the setting: the spec has no mistake with a text in its place
+// that no reader takes for a value.
 bool is_passed_over(const SpecSources& sources, std::size_t index, const Entry& document,
                     const ContentOf& content_of) {
   const auto& setting = sources.settings[index];
@@ -37,7 +37,8 @@ bool is_passed_over(const SpecSources& sources, std::size_t index, const Entry& 
   });
 }
 
-// Where a panel or a row says itself what a setting says above it: places, the first few.
+// Returns the places, the first few, at which a panel or a row says itself what a setting says
+// above it.
 std::string where_overruled(const Entry& document, const std::string& key) {
   auto keys = split(key, '.');
   const auto level = keys.front(), name = keys.size() > 2 ? keys[1] : "";
@@ -49,7 +50,7 @@ std::string where_overruled(const Entry& document, const std::string& key) {
     for (const auto& one : keys) {
       if (found) found = found->find(one);
     }
-    // Of these a row has its own outside of `train`.
+    // A row has these of its own outside of `train`.
     const bool is_rows_own = keys.front() == "train" && (keys.back() == "steps" || keys.back() == "control");
     if (!found && is_rows_own && map.path().find("rows[") != std::string::npos) found = map.find(keys.back());
     if (found) places.push_back(found->where());

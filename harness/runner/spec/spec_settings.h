@@ -1,4 +1,4 @@
-// Whether what `--set` gives has any effect.
+// Checks that what `--set` gives has an effect.
 #pragma once
 
 #include <functional>

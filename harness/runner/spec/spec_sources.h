@@ -23,7 +23,7 @@ struct LaidDocument {
   std::string text;    // of the files, and in comments the settings
 };
 
-// `keys`: those that the top level may have; null: any. Nothing where something is wrong.
+// `keys`: those that the top level may have; null: any. None if something is wrong.
 std::optional<LaidDocument> laid_document(const SpecSources& sources, const std::vector<std::string>* keys,
                                           Problems& problems);
 

@@ -20,8 +20,8 @@ bool folds(const std::optional<spec::FoldedGroups>& groups) {
   return groups.value_or(spec::FoldedGroups::all) != spec::FoldedGroups::all;
 }
 
-// Where groups are folded, a group stands in place of its rows. A panel's own table may fold them
-// where the spec's does not.
+// Returns the rows and groups that a table may show. A folded group stands in place of its rows. A
+// panel's own table may fold groups that the spec's does not.
 std::vector<std::string> shown_rows(const spec::Table& options, const std::vector<spec::Panel>& panels) {
   std::vector<std::string> names;
   for (const auto& panel : panels) {

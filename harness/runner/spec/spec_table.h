@@ -6,8 +6,8 @@
 
 namespace hyfreedp::runner {
 
-// What is given, checked (results/table/table_options.h); nothing else, so that later options move
-// no spec's hash. Nothing where anything is wrong.
+// Returns what is given, checked (results/table/table_options.h); nothing else, so that later
+// options change no spec's hash. None if anything is wrong.
 std::optional<spec::Table> read_table_options(const Entry& table, Problems& problems);
 
 // Each row that the options of `table` name is one of the panels', or a group of them.

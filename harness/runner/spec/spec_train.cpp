@@ -73,7 +73,8 @@ bool gives(const Layers& train, const char* key) {
   return given && !given->is_null();
 }
 
-// What must be there, and what must not be there twice, whatever else is wrong.
+// Checks that the steps and the batch size are given, and the latter only once, whatever else is
+// wrong.
 void check_sizes(const Layers& train, Problems& problems) {
   if (!gives(train, "steps")) train.need("steps", problems);
   const bool has_rate = gives(train, "sample_rate");

@@ -36,7 +36,7 @@ std::vector<Entry> levels_of(const Entry& document) {
   return levels;
 }
 
-// What is of private cells alone, or of the others, where there are none such.
+// Warns of keys for private cells alone, or for the others, if there are no such cells.
 void warn_of_other_cells(const Entry& document, const std::vector<spec::Panel>& panels, Problems& problems) {
   bool has_private = false, has_others = false, clips_others = false;
   for (const auto& panel : panels) {

@@ -1,5 +1,5 @@
-// What a spec says and nothing reads: a warning each, with its line, so that nobody takes it for
-// something that his table shows.
+// Warns of what a spec says and nothing reads: a warning each, with its line, so that nobody takes
+// it for something that the table shows.
 #pragma once
 
 #include <optional>

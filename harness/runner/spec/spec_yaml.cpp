@@ -20,11 +20,11 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // only at the begi
 constexpr std::size_t kDeepest = 64;                         // of maps and lists in each other
 constexpr std::size_t kMostValues = 1'000'000;               // with aliases written out
 
-// What `iconv` calls the encoding, if its first bytes show one that is not UTF-8.
+// Returns `iconv`'s name of the encoding, if the first bytes show one that is not UTF-8.
 std::optional<std::string> wide_encoding(std::string_view text) {
   if (text.starts_with("\xFF\xFE\0\0"sv) || text.starts_with("\0\0\xFE\xFF"sv)) return "UTF-32";
   if (text.starts_with("\xFF\xFE"sv) || text.starts_with("\xFE\xFF"sv)) return "UTF-16";
-  // Without a mark: every other byte of plain letters is 0.
+  // If there is no mark, every other byte of plain letters is 0.
   if (text.size() < 4) return std::nullopt;
   if (text[1] == '\0' && text[3] == '\0') return text[2] == '\0' ? "UTF-32LE" : "UTF-16LE";
   if (text[0] == '\0' && text[2] == '\0') return text[1] == '\0' ? "UTF-32BE" : "UTF-16BE";

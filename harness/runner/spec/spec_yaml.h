@@ -1,4 +1,5 @@
-// From the bytes of a text that a person wrote to one YAML document, before anything of it is read.
+// Makes one YAML document from the bytes of a text that a person wrote, before anything of it is
+// read.
 #pragma once
 
 #include <memory>

@@ -28,11 +28,11 @@ struct Finding {
   std::string problem;  // a clause: "other users can read it"
   std::string remedy;   // a sentence: what to do
   std::string cost;     // a clause: what that costs; empty: nothing
-  // What --repair does; empty: nothing.
+  // The action of --repair; empty: nothing.
   std::function<Result<void>()> repair = {};
 };
 
-// What the checks look at.
+// The output folder that the checks look at.
 struct Patient {
   OutFolder out;
   const results::Store* store = nullptr;  // null: it is missing or cannot be read

@@ -152,7 +152,7 @@ Result<Findings> check_permissions(const Patient& patient) {
       judge_files_in(entry, patient.confidential, found);
       continue;
     }
-    // What --confidential wrote beside a spec's tables.
+    // Checks what --confidential wrote beside a spec's tables.
     if (!fs::is_directory(fs::symlink_status(entry))) continue;
     for (const auto& derived : entries_of(entry)) {
       if (derived.filename().string().find(".confidential") != std::string::npos) judge(derived, found);

@@ -5,8 +5,8 @@
 
 namespace hyfreedp::runner {
 
-// What holds confidential values is its owner's alone: files 0600, folders 0700. Links are not
-// followed.
+// Finds confidential values that are not their owner's alone: files must be 0600, folders 0700.
+// Links are not followed.
 Result<std::vector<Finding>> check_permissions(const Patient& patient);
 
 // Files NAME.tmp-PID whose process is gone (write_file_atomically, replace_key).

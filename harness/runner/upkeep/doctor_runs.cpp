@@ -31,8 +31,8 @@ std::vector<fs::path> files_with(const std::string& folder, const std::string& e
   return files;
 }
 
-// Findings about trials. What may be a run of a private selection gives one finding of its kind
-// without a name, however many there are.
+// Findings about trials. Trials that may be runs of a private selection give one finding of their
+// kind without a name, however many there are.
 class OfTrials {
  public:
   OfTrials(const Patient& patient, std::string folder) : patient_(patient), folder_(std::move(folder)) {}
@@ -74,7 +74,7 @@ Result<bool> has_unlisted_runs(const results::Store& store) {
          std::ranges::any_of(*retired, [](const auto& one) { return one.composition.contains("unlisted"); });
 }
 
-// Whether an unseeded spec has a row that the next run goes on with.
+// True if an unseeded spec has a row that the next run goes on with.
 Result<bool> has_open_rows(const results::Store& store) {
   const auto specs = store.specs();
   if (!specs) return specs.error();
@@ -194,7 +194,7 @@ Result<Findings> check_journals(const Patient& patient) {
   OfTrials found(patient, patient.out.journals());
   for (const auto& path : files_with(patient.out.journals(), ".jsonl")) {
     const auto id = path.stem().string();
-    // Its worker was killed before it wrote a line.
+    // The run's worker was killed before it wrote a line.
     if (is_missing_journal(path.string())) continue;
     const auto journal = mechanism::read_journal(path.string());
     if (!journal) {
@@ -245,7 +245,7 @@ Result<Findings> check_checkpoints(const Patient& patient) {
     const auto path = patient.out.journal(id);
     const auto journal = mechanism::read_journal(path);
     const bool is_over = journal && has_lasting_end(*journal);
-    // They are of use, or the journal can be mended.
+    // The checkpoints are of use, or the journal can be mended.
     if (!is_over && !is_missing_journal(path)) continue;
     const std::string problem = is_over ? "checkpoints of a run that is over are left"
                                         : "checkpoints are left of a run whose journal is lost";

@@ -34,18 +34,19 @@ std::set<std::string> stems(const std::string& folder, const std::string& extens
 // The error that tells of `what`, "a journal" say, without naming a run.
 Error unreadable(const std::string& folder, const char* what);
 
-// What is known of a run that is not over in the database, from journal, key and record.
+// Returns what journal, key and record tell of a run that is not over in the database; none if it
+// has none of the three.
 Result<std::optional<Held>> open_run(const Side& side, const std::string& id,
                                      const std::optional<results::TrialRecord>& recorded);
 
 bool is_seeded(const results::TrialRecord& record);
 
-// Whether all that `part` is charged is a part of what `whole` is charged, attempt by attempt. An
+// True if all that `part` is charged is a part of what `whole` is charged, attempt by attempt. An
 // attempt without a nonce may be any.
 bool is_contained(const std::vector<trial::ChargedAttempt>& part,
                   const std::vector<trial::ChargedAttempt>& whole);
 
-// What two machines that made the same run may not differ in.
+// Returns the members in which two machines that made the same run must not differ.
 json::object outcome_of(const results::TrialRecord& record);
 
 }  // namespace hyfreedp::runner

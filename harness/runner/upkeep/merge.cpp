@@ -73,7 +73,7 @@ class Merger {
 
   Result<void> add(const OutFolder& other) {
     if (auto checked = check_folder(other); !checked) return checked;
-    // Its release records may know more than its database.
+    // The other folder's release records may know more than its database.
     auto opened = results::Store::open(other.database(), results::Store::Mode::scratch);
     if (!opened) return opened.error();
     if (auto restored = restore_from_records(**opened, other); !restored) return restored.error();
@@ -159,7 +159,7 @@ class Merger {
   }
 
  private:
-  // Whether the number of runs of some row that comes is confidential.
+  // True if the number of runs of some row that comes is confidential.
   Result<bool> brings_hidden_runs() const {
     for (const auto& [id, side] : studies_) {
       if (side == 0) continue;
@@ -229,7 +229,7 @@ class Merger {
 
   void contradict(std::string what) { contradictions_.push_back(std::move(what)); }
 
-  // Of the folders with these numbers.
+  // Names the folders with these numbers.
   std::string both(std::size_t one, std::size_t other) const {
     return fmt::format("{} and {}", sides_[one].out.root, sides_[other].out.root);
   }
@@ -298,7 +298,7 @@ class Merger {
     return {};
   }
 
-  // Whether one folder is a copy of the other that went on: of an unseeded spec, both records name
+  // True if one folder is a copy of the other that went on: both records of an unseeded spec name
   // one key of draws.
   Result<bool> has_same_draws(std::size_t one, std::size_t other, const results::SpecRecord& spec) const {
     std::set<std::string> draws;
@@ -347,7 +347,7 @@ class Merger {
     return {};
   }
 
-  // Whether the row is the same as the known one.
+  // Returns true if the row is the same as the known one, or is new and need not equal one.
   Result<bool> compare_study(const StudyRecord& study, std::size_t side, bool must_equal) {
     const auto [known, is_new] = studies_.try_emplace(study.id, side);
     if (is_new) return !must_equal;
@@ -359,7 +359,7 @@ class Merger {
       return true;
     }
     if (must_equal) return false;
-    // What was cancelled in one folder may have its answer in the other.
+    // A row that was cancelled in one folder may have its answer in the other.
     const auto has_answer = [](const StudyRecord& one) {
       return results::is_answered(one) && !results::is_cancelled(one);
     };
@@ -393,7 +393,7 @@ class Merger {
     bool is_open = false;
     for (const auto& id : ids) {
       const auto known = runs_.find(id);
-      // What this folder has is read again only where another has it, too.
+      // A run of this folder is read again only if another folder has it, too.
       if (side == 0) {
         runs_.emplace(id, side);
         continue;
@@ -515,7 +515,7 @@ class Merger {
                         sides_[side].out.root, name));
         continue;
       }
-      // Of a spec that is in both, the rows were compared.
+      // The rows of a spec that is in both were compared already.
       if (specs_.at(name) == side && side != 0) releases_[name] = side;
     }
     return {};
@@ -540,7 +540,7 @@ class Merger {
     return put_system(id, side);
   }
 
-  // What the run took of its machine; not again, where it is here already.
+  // Copies the samples of the machine during the run, unless they are here already.
   Result<void> put_system(const std::string& id, const Side& side) {
     const auto here = store_.system(id);
     if (!here) return here.error();
@@ -559,7 +559,7 @@ class Merger {
   results::Store& store_;
   std::vector<std::unique_ptr<results::Store>> stores_;
   std::vector<Side> sides_;  // the first is `into`
-  // Which side each thing is taken from.
+  // The side from which each thing is taken.
   std::map<std::string, std::size_t> specs_, studies_, runs_, journals_, releases_;
   std::set<std::string> continued_;  // unseeded specs of which one folder went on with another's
   std::vector<std::string> contradictions_;

@@ -26,7 +26,7 @@
 // (close_to_others(), out_folder.h), and a note says so.
 //
 // A run that is not over comes with what it booked, as it is charged where its key is (charge.h).
-// Without the key its next attempt has new noise and is charged in addition.
+// Its next attempt has no key here, so it has new noise and is charged in addition.
 #pragma once
 
 #include <string>

@@ -9,7 +9,7 @@
 namespace hyfreedp::runner {
 namespace {
 
-// As a person writes it: 0.9 and [0.1, 1], not 9E-1.
+// Writes the value as a person does: 0.9 and [0.1, 1], not 9E-1.
 std::string written(const json::value& value) {
   if (value.is_string()) return value.get_string().empty() ? "\"\"" : std::string(value.get_string());
   if (value.is_double()) return fmt::format("{}", value.get_double());

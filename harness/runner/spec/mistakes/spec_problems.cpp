@@ -47,7 +47,8 @@ bool Problems::is_misspelt(const std::string& path, const std::string& key) cons
 
 Error Problems::error() const {
   auto sorted = lines_;
-  // Of a user's own files that are wrong the list was cut already.
+  // The list of a user's own wrong files was cut already: its last line, which says how many are
+  // left out, is taken out and their number added.
   std::size_t unlisted = 0;
   std::erase_if(sorted, [&unlisted](const std::string& line) {
     const auto more = ErrorList::unlisted_in(line);

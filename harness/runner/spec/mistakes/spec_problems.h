@@ -28,7 +28,7 @@ class Problems {
     add(result.error());
     return std::nullopt;
   }
-  // Whether it went well.
+  // Adds the error, if it is one. Returns true if not.
   bool take(const Result<void>& result);
 
   // A map has an unknown key that is nearly `key`, or has it at a wrong level, so that it is not
@@ -36,7 +36,8 @@ class Problems {
   void note_misspelt(const std::string& path, const std::string& key);
   bool is_misspelt(const std::string& path, const std::string& key) const;
 
-  // What is no mistake and yet not as its writer may think; of the same form, and each once.
+  // Adds what is no mistake and yet may not be as its writer thinks; of the same form, and each
+  // once.
   void warn(const Error& doubt);
   const std::vector<std::string>& warnings() const { return warnings_; }
 
