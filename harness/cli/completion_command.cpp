@@ -53,8 +53,7 @@ std::vector<Described> all_described() {
   return all;
 }
 
-// What may stand for an option's value: a line of the script, or nothing where that is anybody's
-// guess.
+// Returns the line of the script that completes an option's value; empty if any text may be one.
 std::string values_line(const std::string& value) {
   if (value.find('|') != std::string::npos) {
     return fmt::format("_hyfreedp_words '{}'", join(split(value, '|'), " "));

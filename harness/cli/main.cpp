@@ -15,8 +15,8 @@
 
 namespace {
 
-// Where the caller closed one of the three standard files, the next file that is opened, such as a
-// journal, would take its number and get what is printed.
+// Opens those of the three standard files that the caller closed. Otherwise the next file that is
+// opened, such as a journal, would take the number of one and get what is printed.
 void occupy_standard_files() {
   for (int descriptor = 0; descriptor <= STDERR_FILENO; ++descriptor) {
     if (::fcntl(descriptor, F_GETFD) >= 0) continue;
@@ -25,8 +25,8 @@ void occupy_standard_files() {
   }
 }
 
-// What was printed and did not arrive, as on a full disk, is an error. Nobody wants to hear of a
-// reader that went away, such as `head`.
+// Returns 1 in place of 0 if what was printed did not arrive, as on a full disk. A reader that went
+// away, such as `head`, is no error.
 int checked_output(int code) {
   const bool arrived = std::cout.flush().good() && std::ferror(stdout) == 0;
   if (arrived) return code;

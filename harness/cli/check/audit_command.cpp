@@ -86,7 +86,7 @@ class BrokenPipesIgnored {
   void (*before_)(int);
 };
 
-// To the end, or until nobody reads: a worker that is gone says why itself.
+// Writes to the end, or until nobody reads: a worker that is gone says why itself.
 void write_all(const process::pipe& pipe, std::string_view text) {
   while (!text.empty()) {
     const auto written = ::write(pipe.native_sink(), text.data(), text.size());

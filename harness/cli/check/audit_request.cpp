@@ -19,7 +19,7 @@ constexpr std::int64_t kMostRecords = 10'000'000;
 constexpr double kStabiliser = 0.01;  // of AUTO-S
 constexpr double kThreshold = 1.0;    // of Abadi's clipping
 
-// What is asked, checked.
+// The setting that is asked for, checked.
 struct Setting {
   std::string hyfreedp = "folded";
   double epsilon = 8;
@@ -152,7 +152,7 @@ Result<Setting> read_setting(const AuditRequest& given) {
   return setting;
 }
 
-// Before the training, not after it.
+// Checks the path of the report before the training, not after it.
 Result<void> check_report(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code failure;

@@ -1,6 +1,6 @@
-// What `hyfreedp audit` is asked, and the request that it sends to `hyfreedp-worker --audit`: one
-// JSON object on the worker's standard input with every field present, which
-// harness/audit/request.h reads.
+// The request of `hyfreedp audit`, and the one that it sends to `hyfreedp-worker --audit`: one JSON
+// object on the worker's standard input with every field present, which harness/audit/request.h
+// reads.
 #pragma once
 
 #include "harness/audit/request.h"

@@ -20,7 +20,7 @@ Result<std::vector<double>> positives_of(const Given& given);
 // --delta: in (0, 1).
 Result<double> delta_of(const Given& given);
 
-// How batches are drawn.
+// The way in which batches are drawn.
 struct Sampling {
   double rate = 0;
   std::int64_t steps = 0;
@@ -49,7 +49,7 @@ struct AccountingRequest {
   Result<accounting::Neighbouring> neighbours() const;
   // Each in (1, 1e6]; default: default_orders().
   Result<std::vector<double>> renyi_orders() const;
-  // Whether the file of --plot, if it is given, is of a kind that can be drawn.
+  // Checks that the file of --plot, if it is given, is of a kind that can be drawn.
   Result<void> check_plot() const;
 };
 

@@ -18,7 +18,8 @@ namespace po = boost::program_options;
 
 constexpr int kStyle = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
 
-// What is given without an option, beyond the `taken` first ones that have a meaning.
+// Returns the first value without an option beyond the `taken` first ones, which have a meaning;
+// empty if there is none.
 std::string without_option(const std::vector<std::string>& arguments, const po::options_description& options,
                            std::size_t taken) {
   const auto parsed = po::command_line_parser(arguments).options(options).style(kStyle).run();

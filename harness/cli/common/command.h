@@ -39,7 +39,8 @@ namespace hyfreedp::cli {
 
 using Arguments = std::vector<std::string>;
 
-// Why a command did not do what was asked. Every Error is a refusal of one line with exit code 2.
+// The reason why a command did not do what was asked. Every Error is a refusal of one line with
+// exit code 2.
 struct Refusal {
   Refusal() = default;
   Refusal(Error failure) : message(std::move(failure.message)) {}  // NOLINT: implicit
@@ -65,15 +66,15 @@ struct Given {
   explicit operator bool() const { return text.has_value(); }
 };
 
-// What a number may be, and how an error tells it: "--delta must lie in (0, 1)."
+// A condition on a number, and how an error tells it: "--delta must lie in (0, 1)."
 struct Allowed {
   bool (*holds)(double) = nullptr;
   const char* must = nullptr;
 };
 extern const Allowed kPositive, kAtLeastZero, kBetweenZeroAndOne;
 
-// What a request has, in the order in which --help and the usage line tell it. Binds members, which
-// must outlive it. A NAME is "long", or "long,s" with a short form.
+// The options of a request, in the order in which --help and the usage line tell them. Binds
+// members, which must outlive it. A NAME is "long", or "long,s" with a short form.
 class Options {
  public:
   Options();

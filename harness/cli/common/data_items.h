@@ -1,5 +1,5 @@
-// What `hyfreedp data` knows of: every dataset with files, and the pretrained weights of the
-// catalogue. Where they are here, and how they are brought.
+// The items of `hyfreedp data`: every dataset with files, and the pretrained weights of the
+// catalogue. They say where they are here, and how they are brought.
 #pragma once
 
 #include <ostream>
@@ -33,11 +33,12 @@ std::vector<DataItem> data_items();
 // An error names the nearest; that of a dataset without files of its own says so.
 Result<DataItem> find_data_item(const std::string& name);
 
-// Brings it to its fetched folder. What is here already is left alone; in the fetched folder its
-// checksums are compared, and what differs is brought again. What is done goes to `err`.
+// Brings it to its fetched folder. Files that are here already are left alone; in the fetched
+// folder its checksums are compared, and those that differ are brought again. Messages on what is
+// done go to `err`.
 Result<void> fetch_item(const DataItem& item, std::ostream& err);
 
-// What of a spec's needs came, and what did not, a sentence each with what to do.
+// The number of a spec's needs that came, and a sentence for each that did not, with what to do.
 struct BroughtNeeds {
   std::size_t brought = 0;
   std::vector<std::string> failed;     // could have been fetched

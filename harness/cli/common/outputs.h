@@ -1,7 +1,6 @@
-// What `hyfreedp run` leaves behind, rebuilt from the database alone:
-// out/NAME/{table.md, .csv, .tex, .html, report.html, plots/*.svg, *.png, *.gp}, and the table on
-// the terminal.
-// And the formats that a table can be had in, for comparisons and for tables of plain values alike.
+// Rebuilds the files that `hyfreedp run` leaves from the database alone: out/NAME/{table.md, .csv,
+// .tex, .html, report.html, plots/*.svg, *.png, *.gp}, and the table on the terminal. Also lists
+// the formats of a table, for comparisons and for tables of plain values alike.
 #pragma once
 
 #include <ostream>

@@ -28,7 +28,8 @@ bool is_fetchable(const datasets::Facts& facts, const json::object& options) {
 
 namespace fs = std::filesystem;
 
-// Of the first folder on the way up that exists; where the system does not say, there is room.
+// Returns the free bytes of the first folder on the way up that exists. If the system does not say,
+// there is room.
 std::uint64_t free_in(fs::path folder) {
   std::error_code failure;
   while (!fs::exists(folder, failure) && folder.has_relative_path()) folder = folder.parent_path();

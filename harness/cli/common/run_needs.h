@@ -1,5 +1,6 @@
-// What a spec needs that may not be on this machine, and what it will put on the disk: downloads,
-// and the caches that runs map. All of these go into cache_folder() (harness/base/files.h).
+// Finds what a spec needs that may not be on this machine, and how much it will put on the disk:
+// downloads, and the caches that runs map. All of these go into cache_folder()
+// (harness/base/files.h).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ struct Missing {
   bool fetchable = false;  // by this program
 };
 
-// What the spec names and is not found, each once: datasets, a user's files, weights.
+// Returns what the spec names and is not found, each once: datasets, a user's files, weights.
 std::vector<Missing> missing_data(const runner::Spec& spec);
 
 // Opens and reads all data that the spec's runs would read. The error names every file that is
@@ -36,8 +37,8 @@ struct DiskNeeds {
   std::uint64_t needed() const { return downloads + (caches - cached); }
 };
 
-// Reads none of the data: a cache counts as there if a file of its name and size is. Of data and
-// weights that are not here the name is not known yet, so their caches count as to be made.
+// Reads none of the data: a cache counts as there if a file of its name and size is. The names of
+// caches are not known for data and weights that are not here, so these count as to be made.
 DiskNeeds disk_needs(const runner::Spec& spec);
 
 // One line; empty where nothing is cached or downloaded.

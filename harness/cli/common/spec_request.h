@@ -26,13 +26,14 @@ void describe_out(Options& options, std::string& out);
 // --set, of commands that take a spec's file.
 void describe_set(Options& options, std::vector<std::string>& settings);
 
-// What table, plot, export and replay share; the report of several specs has the options alone.
+// The options that table, plot, export and replay share; the report of several specs has the
+// options alone.
 struct SpecRequest {
   std::string spec;  // its name in the database
   std::string preset;
   std::vector<std::string> settings;  // of --set
-  // Where a file was named instead, or a spec that trains nothing: the spec in the file, as
-  // `preset` and `settings` make it.
+  // The spec in the file, as `preset` and `settings` make it. Absent unless a file was named, or a
+  // spec that trains nothing.
   std::optional<runner::Spec> file = {};
   std::string out = "out";
   bool confidential = false;
@@ -47,7 +48,7 @@ struct SpecRequest {
   Checked check();
 };
 
-// What trace and export-cell share: SPEC ROW COLUMN.
+// The options that trace and export-cell share: SPEC ROW COLUMN.
 struct CellRequest {
   std::string spec;
   std::string out = "out";

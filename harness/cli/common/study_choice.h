@@ -1,4 +1,5 @@
-// Which studies of an output folder a command is about: SPEC, and --only as `hyfreedp run` has it.
+// The studies of an output folder that a command is about: SPEC, and --only as `hyfreedp run` has
+// it.
 #pragma once
 
 #include <memory>

@@ -44,7 +44,7 @@ results::ValueCell printed(const spec::PaperCell& cell, const std::string& unit)
     value.paper_sd = cell.sd;
     value.decimals = std::max(value.decimals, analytic::decimals_of(*cell.sd));
   }
-  // Where the cells have different units, each says its own.
+  // If the cells have different units, each says its own.
   if (unit.empty() && !cell.unit.empty()) {
     value.text = fmt::format("{:.{}f} {}", *value.paper, value.decimals, cell.unit);
     value.paper.reset();

@@ -31,7 +31,7 @@ std::string not_runnable_text(const spec::NotRunnable& not_runnable);
 // folder has no such file; an error where the spec's file is gone.
 Result<std::optional<runner::Spec>> value_spec_by_name(const std::string& folder);
 
-// For commands that need rows of the database.
+// Says, for commands that need rows of the database, that this spec has none.
 std::string no_rows_text(const std::string& name);
 
 // FOLDER/table.{md,csv,tex,html}, FOLDER/spec.json and FOLDER/plots/NAME.{svg,png,gp}; says what

@@ -21,7 +21,7 @@ or dataset. It builds and passes its tests at once; then make it yours: baseline
 optimizers/TEMPLATE.md and datasets/README.md say how.
 Example: hyfreedp new baseline my-method)";
 
-// What the command says of an entry that it has written.
+// The texts that the command prints about an entry that it has written.
 struct Next {
   std::string room, listed, use, guide;
 };

@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kLongestName = 40;
-// Those that look like a name; the name becomes a function.
+// Keywords that look like a name; the name of an entry becomes that of a function.
 constexpr std::string_view kKeywords =
     " alignas alignof and asm auto bitand bitor bool break case catch char class compl concept const "
     "consteval constexpr "
@@ -201,7 +201,7 @@ Result<void> check_free(const std::string& checkout, const Kind& kind, const Nam
   return {};
 }
 
-// Without its end.
+// Returns the line that begins there, without its end.
 std::string line_at(const std::string& text, std::size_t begin) {
   return text.substr(begin, text.find('\n', begin) - begin);
 }
@@ -221,7 +221,7 @@ Result<void> add_above_mark(Written& table, const Line& line, const std::string&
   return {};
 }
 
-// Among the room's includes, in order.
+// Adds the include among the room's, in order.
 Result<void> add_include(Written& table, const Kind& kind, const Name& name) {
   const auto start = fmt::format("#include \"{}/", kind.room);
   const auto line = fmt::format("{}{}.h\"", start, name.words);

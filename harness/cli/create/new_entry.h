@@ -1,5 +1,5 @@
-// What a new registry entry writes: copies of a template's file pair and test under a new name, and
-// the lines in the tables that register it.
+// Writes a new registry entry: copies of a template's file pair and test under a new name, and the
+// lines in the tables that register it.
 //
 // The templates are ordinary entries (fixed-rate, signum, constant, synthetic-regression), compiled
 // and tested, and are read from the checkout, so they always fit its code. A copy differs from its

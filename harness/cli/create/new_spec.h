@@ -10,7 +10,7 @@ namespace hyfreedp::cli {
 
 // NAME.yaml, as text. Seconds to run; on generated data.
 std::string spec_text(const std::string& name);
-// What its reader changes first: "dataset     hyfreedp list datasets", one line each.
+// The keys that its reader changes first: "dataset     hyfreedp list datasets", one line each.
 std::vector<std::string> what_to_change();
 // Writes FOLDER/NAME.yaml and returns its path. Refused: a name that is none of a spec, a file that
 // is there.

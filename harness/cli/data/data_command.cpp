@@ -52,7 +52,7 @@ Example: hyfreedp data verify fashion-mnist)";
 
 const char* text_of(DataItem::Kind kind) { return kind == DataItem::Kind::data ? "data" : "weights"; }
 
-// On the disk where it is here, else what it will take; 0: unknown.
+// The bytes on the disk if it is here, else those that it will take; 0: unknown.
 std::uint64_t bytes_of(const DataItem& item) {
   if (!item.is_here()) return item.supply.bytes;
   std::uint64_t bytes = 0;
@@ -265,7 +265,7 @@ const char* text_of(datasets::FileState state) {
   return "?";
 }
 
-// Whether all is as it should be.
+// Prints the state of the item's files. Returns true if all is as it should be.
 bool verify_one(const DataItem& item, std::ostream& out) {
   if (!item.is_here()) {
     out << fmt::format("{}: {}\n", item.name, where_of(item));

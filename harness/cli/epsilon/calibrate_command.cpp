@@ -56,7 +56,7 @@ struct CalibrateRequest : AccountingRequest {
   }
 };
 
-// What is asked, checked. Without `mode` the fields of the probes say nothing.
+// The request, checked. Without `mode` the fields of the probes say nothing.
 struct Task {
   ProbeSplitRequest request = {.plan = mechanism::probing_plan(1)};
   Sampling sampling = {};
@@ -197,7 +197,7 @@ void print(const Calibration& found, bool as_json, std::ostream& out) {
   print_epsilon(found.answer, false, out);
 }
 
-// Why a claim and its cost differ, in one line.
+// Says why a claim and its cost differ, in one line.
 std::string reading_of(const ProbeSplitRequest& request, const ProbeSplit& split) {
   const auto cost = fmt::format("{:.4g}", split.sound.epsilon);
   if (!mechanism::is_published(request.mode)) {

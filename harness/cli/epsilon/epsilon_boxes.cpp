@@ -131,8 +131,8 @@ std::vector<EpsilonBox> split_boxes(const mechanism::ProbeSplitRequest& request,
   const auto of_gradients = "σ_g = " + short_number(split.sigma_g);
   EpsilonBox over_steps{.title = of_gradients + ", σ_l = " + short_number(split.sigma_l),
                         .x_label = "steps",
-                        // Between probes the curve has stairs that its points would hit or miss at
-                        // random.
+                        // The curve has stairs between probes, which its points would hit or miss
+                        // at random.
                         .xs = steps_to(request.steps, request.plan.probe->interval),
                         .events_at =
                             [request, split](double x) {

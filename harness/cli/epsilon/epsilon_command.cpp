@@ -73,7 +73,7 @@ struct EpsilonRequest : AccountingRequest {
   }
 };
 
-// What is asked, checked.
+// The request, checked.
 struct Question {
   Events events;
   std::string file;        // of the events; empty: flags
@@ -177,7 +177,7 @@ Result<Priced> price(const Question& question, double delta) {
   return Priced{answer->epsilon, answer->epsilon_lower, epsilon_to_json(*answer), text.str()};
 }
 
-// What to print; draws first, so that a plot that fails leaves nothing printed.
+// Prints the answer; draws first, so that a plot that fails leaves nothing printed.
 Outcome answer(const EpsilonRequest& request, std::ostream& out) {
   const auto question = question_of(request);
   if (!question) return question.error();
@@ -303,8 +303,8 @@ Result<std::vector<Derived>> derive_study(const results::Store& store, const std
   return std::vector<Derived>{std::move(*derived)};
 }
 
-// At the delta of each study that uses the trial; beside it what the study recorded for its
-// reported run.
+// Prices the trial at the delta of each study that uses it; beside it stands what the study
+// recorded for its reported run.
 Result<std::vector<Derived>> derive_trial(const results::Store& store, const std::string& id) {
   auto events = executed_by(store, id);
   if (!events) return events.error();

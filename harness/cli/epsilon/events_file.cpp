@@ -12,7 +12,7 @@
 namespace hyfreedp::cli {
 namespace {
 
-// Not read_file: a device or a pipe may have no end.
+// read_file would not do: a device or a pipe may have no end.
 Result<std::string> read_bounded(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) return error(path + " is a folder; name an events file.");

@@ -60,7 +60,8 @@ struct Line {
   const Spending* spending = nullptr;
   std::string split = {};  // the one asked for; empty: all
   double delta = 0;
-  // Something that may have been released is not in the reading: its epsilons are lower bounds.
+  // True if something that may have been released is not in the reading: its epsilons are lower
+  // bounds.
   bool is_incomplete = false;
   std::set<std::string> may_be = {};  // other data that may be the same (Odometer::may_be)
   std::set<std::string> others = {};  // own data that are taken to be other people's
@@ -235,7 +236,6 @@ Result<std::vector<Line>> read(const runner::Odometer& odometer, const std::vect
                                const OdometerRequest& request) {
   std::vector<Line> lines;
   for (const auto* spending : data) {
-    // What an unreadable journal was about is unknown too: it may be any dataset.
     Line line{.spending = spending,
               .split = request.split,
               .delta = request.delta.value_or(runner::default_delta(*spending)),
@@ -247,6 +247,7 @@ Result<std::vector<Line>> read(const runner::Odometer& odometer, const std::vect
       const bool is_told = &other == spending || line.may_be.contains(other.title());
       if (is_own(*spending) && is_own(other) && !is_told) line.others.insert(other.title());
     }
+    // An unreadable journal may be about any dataset.
     line.is_incomplete = spending->is_lower_bound() || !line.may_be.empty() || !odometer.unreadable.empty();
     const auto split = request.split.empty() ? std::nullopt : std::optional(request.split);
     auto reading = runner::read_odometer(*spending, line.delta, split);
@@ -268,7 +269,7 @@ void print(const runner::Odometer& odometer, const std::vector<Line>& lines, con
       print_details(line, request.confidential, out);
     }
   }
-  // How many there are may be the number of a private selection's runs.
+  // The number of these files may be the number of a private selection's runs.
   if (!odometer.unreadable.empty() && !request.confidential) {
     out << kUnreadable << '\n';
   }

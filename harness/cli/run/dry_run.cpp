@@ -53,7 +53,7 @@ struct Group {
   const runner::PlannedStudy* first = nullptr;
   std::size_t seeds = 0;
   std::size_t wanted = 0;  // runs
-  // Of these, of seeds that are trained whatever a comparison says (spec::SequentialSeeds).
+  // The part of these that is trained whatever a comparison says (spec::SequentialSeeds).
   std::size_t sure_seeds = 0;
   std::size_t sure_trials = 0;
   std::optional<trial::PrivacyPlan> plan = {};  // of the first run
@@ -71,7 +71,8 @@ struct Group {
   }
 };
 
-// How many runs a private selection makes is confidential, also where it is known beforehand.
+// True for a private selection, whose number of runs is confidential, even if it is known
+// beforehand.
 bool hides_count(const Group& group) { return group.first->baseline->confidential_runs; }
 
 // "auto-s", "abadi per-layer (size)".
@@ -111,7 +112,7 @@ void panel_heading(const spec::Panel& panel, std::ostream& out) {
   }
 }
 
-// What a non-private run keeps of private training.
+// Says what a non-private run keeps of private training.
 std::string control_text(const trial::PrivacyPlan& plan) {
   const std::string batches = plan.sampler == trial::Sampler::shuffle ? "shuffled batches" : "same sampling";
   return batches + (plan.clipping == trial::Clipping::none ? ", no clipping" : ", clipping");
@@ -165,8 +166,8 @@ std::string group_line(const Group& group) {
                     short_number(group.probes->first_rate), short_number(group.probes->largest_visible, 2));
 }
 
-// Of the first trials. A private selection is expected to take its mean number of runs, which is
-// public.
+// The expected time of the first trials. A private selection is expected to take its mean number of
+// runs, which is public.
 class ExpectedTime {
  public:
   explicit ExpectedTime(const runner::Pace& pace) : pace_(pace) {}
@@ -197,7 +198,8 @@ class ExpectedTime {
   bool all_known_ = true;
 };
 
-// What runs cost. Those of a grid or of further seeds cost the same, one after another.
+// Computes what runs cost. Those of a grid or of further seeds cost the same, one after another, so
+// the last answer is kept.
 class Costs {
  public:
   struct Cost {
@@ -215,8 +217,8 @@ class Costs {
   }
 
  private:
-  // In all but seed, noise and options of optimizer and controller, of which neither
-  // price_of() nor work_of() reads any.
+  // True if the configs agree in all but seed, noise and options of optimizer and controller, of
+  // which neither price_of() nor work_of() reads any.
   static bool is_same(const trial::TrialConfig& a, const trial::TrialConfig& b) {
     const auto& p = a.privacy;
     const auto& q = b.privacy;
@@ -231,13 +233,13 @@ class Costs {
   Cost cost_;
 };
 
-// Of the trials of seeds that are trained whatever a comparison says.
+// The trials of seeds that are trained whatever a comparison says, and their price.
 struct SureTrials {
   std::set<std::string> trials;
   runner::RunPrice price;
 };
 
-// Whether how many seeds there are follows from a comparison in one of the panels.
+// True if a comparison decides how many seeds one of the panels has.
 bool has_sequential_seeds(const spec::Spec& spec) {
   return std::ranges::any_of(spec.panels, [](const auto& panel) { return panel.sequential.has_value(); });
 }

@@ -1,4 +1,4 @@
-// What is doubtful of the figures that a spec lists, said by `run` and by `run --dry-run` before
+// Finds what is doubtful of the figures that a spec lists; `run` and `run --dry-run` say it before
 // anything is trained.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace hyfreedp::cli {
 
-// A sentence for each. Of the studies' first runs.
+// Returns a sentence for each doubt, from the studies' first runs.
 std::vector<std::string> figure_doubts(const runner::Spec& spec,
                                        const std::vector<runner::PlannedStudy>& studies);
 

@@ -18,7 +18,7 @@ namespace {
 
 namespace process = boost::process;
 
-// What timeout(1) of the GNU coreutils ends with where it had to stop the command.
+// The exit code of timeout(1) of the GNU coreutils if it had to stop the command.
 constexpr int kTimedOut = 124;
 
 }  // namespace

@@ -1,4 +1,5 @@
-// What the probes of the published rule will see beside their noise, from public numbers alone.
+// Forecasts what the probes of the published rule will see beside their noise, from public numbers
+// alone.
 #pragma once
 
 #include <optional>
@@ -14,11 +15,11 @@ struct ProbeForecast {
   double largest_visible = 0;
 };
 
-// Of a private run whose controller is `hyfreedp`, which probes at its learning rate; nothing for
-// others. The slope decides, not the curvature: a fit whose curvature is noise multiplies the rate
-// by (r + z') / (sqrt(12) z), with r the slope over the deviation of its noise and z, z' standard
-// normal draws, if both terms are positive. The geometric mean of that is above 1 where r is above
-// about 2, and r is proportional to the rate.
+// Returns the forecast of a private run whose controller is `hyfreedp`, which probes at its
+// learning rate; none for others. The slope decides, not the curvature: a fit whose curvature is
+// noise multiplies the rate by (r + z') / (sqrt(12) z), with r the slope over the deviation of its
+// noise and z, z' standard normal draws, if both terms are positive. The geometric mean of that is
+// above 1 where r is above about 2, and r is proportional to the rate.
 //
 // Assumes that the loss along the step is a parabola that is nowhere below 0 and that the loss
 // bound R_l is at least the loss L at the weights, which it otherwise clips. With eta* as the best

@@ -22,7 +22,7 @@ struct RetryRequest : StudyChoice {
 };
 
 Outcome retry(const RetryRequest& choice, std::ostream& out, std::ostream& err) {
-  // What is wrong with the request is said before anything is locked or made.
+  // Errors of the request are told before anything is locked or made.
   if (const auto there = open_for_reading(choice.out); !there) return there.error();
   const runner::OutFolder folder{choice.out};
   const auto lock = runner::FolderLock::acquire(folder);

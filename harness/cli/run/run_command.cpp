@@ -56,7 +56,7 @@ Example: hyfreedp run experiments/smoke.yaml --out out
 Exit code: 0 all rows are there (a method's own failure is a row), 1 some run was lost or broke, 2
 bad input, --cap leaves no room, or memory or disk do not suffice, 130 stopped.)";
 
-// What of a spec is asked for.
+// The part of a spec that is asked for.
 struct AskedPart {
   runner::Only only;
   runner::Spec needs;  // the spec without panels and rows that it leaves out
@@ -98,8 +98,8 @@ std::uint64_t memory_for(const RunRequest& request) {
                         : runner::machine_memory();
 }
 
-// What this machine does not have for a run: each a sentence. That not so many workers fit at once
-// is only a warning: some wait then.
+// Checks that this machine has memory and disk for a run; the error has a sentence for each that it
+// lacks. If fewer workers fit at once than are asked for, there is only a warning: some wait then.
 Result<void> check_room(const runner::Spec& spec, const std::vector<runner::PlannedStudy>& studies,
                         const RunRequest& request, std::ostream& err) {
   const int workers = request.workers;
@@ -130,7 +130,7 @@ Result<void> check_room(const AskedPart& part, const RunRequest& request, std::o
   return check_room(part.needs, runner::covered(std::move(*studies), part.only), request, err);
 }
 
-// Whether each row can begin, and what is doubtful of the figures.
+// Checks that each row can begin, and warns of what is doubtful of the figures.
 Result<void> check_begins(const runner::Spec& spec, const AskedPart& part, std::ostream& err) {
   auto planned = runner::plan(part.needs, runner::StudyIds::left_empty);
   if (!planned) return planned.error();
@@ -198,8 +198,8 @@ Result<runner::Budget> reserved_budget(const results::Store& store, const runner
   return budget;
 }
 
-// How long earlier runs of the folder took; of a database that cannot be read, nothing:
-// print_forecast says why it cannot.
+// Returns how long earlier runs of the folder took; nothing if its database cannot be read:
+// print_forecast says why.
 runner::Pace measured_in(const std::string& out) {
   const runner::OutFolder folder{out};
   if (!std::filesystem::exists(folder.database())) return {};
@@ -209,7 +209,7 @@ runner::Pace measured_in(const std::string& out) {
   return pace ? std::move(*pace) : runner::Pace();
 }
 
-// How many studies have a row already, of a spec that the folder has run.
+// Prints how many studies have a row already, if the folder has run the spec.
 Result<void> print_known(const results::Store& store, const runner::OutFolder& folder,
                          const runner::Spec& spec, const runner::Only& only, std::ostream& out) {
   const auto recorded = store.spec(spec.content.name);
@@ -230,7 +230,7 @@ Result<void> print_known(const results::Store& store, const runner::OutFolder& f
   return {};
 }
 
-// What the odometers show now, and when all that the spec starts with is done.
+// Prints what the odometers show now, and when all that the spec starts with is done.
 Result<void> print_forecast(const RunRequest& request, runner::Spec spec, const runner::Only& only,
                             const std::vector<runner::PlannedStudy>& planned, std::ostream& out) {
   const runner::OutFolder folder{request.out};
@@ -322,7 +322,7 @@ Result<int> give_values(const RunRequest& request, const runner::Spec& spec, std
   return 0;
 }
 
-// What is told of a run's end to those who do not look on.
+// The end of a run, as it is told to those who do not look on.
 struct Ending {
   bool has_begun = false;  // else it was refused, and only the error stream says so
   std::string summary;     // one line
@@ -409,7 +409,8 @@ Result<int> train(const RunRequest& request, runner::Spec spec, const runner::On
   }
   std::optional<runner::Budget> budget;
   if (request.cap) {
-    // Before the spec is entered: a refused run leaves everything as it was.
+    // The budget is reserved before the spec is entered, so a refused run leaves everything as it
+    // was.
     auto reserved = reserved_budget(**store, folder, spec, request, only);
     if (!reserved) return reserved.error();
     budget = std::move(*reserved);
@@ -494,10 +495,10 @@ Result<int> run_spec(const RunRequest& request, std::ostream& out, std::ostream&
       std::ostringstream later;  // what is only a warning is said when it runs
       if (auto room = check_room(*part, request, later); !room) return room.error();
     }
-    // What is wrong with the spec, or cannot be fetched, is said below.
+    // Mistakes of the spec, and needs that cannot be fetched, are told below.
     if (const auto needs = runner::spec_needs(request.spec, request.preset, request.settings)) {
       const auto done = fetch_needs(*needs, err);
-      // That may be what only the rest of the spec needs.
+      // The data that did not come may be needed only by what --only leaves out.
       if (!done.failed.empty() && request.only.empty()) return error(join(done.failed, " "));
       if (done.brought > 0) spec = load();
     }
@@ -519,7 +520,8 @@ Result<int> run_spec(const RunRequest& request, std::ostream& out, std::ostream&
     auto planned = runner::plan(needs);
     if (!planned) return planned.error();
     const auto studies = runner::covered(std::move(*planned), only);
-    // In another thread, for of 10^5 runs it takes as long as what is printed before it.
+    // The forecast is made in another thread: with 10^5 runs it takes as long as what is printed
+    // before it.
     std::ostringstream odometers;
     auto forecast = std::async(std::launch::async, print_forecast, std::cref(request), *spec, std::cref(only),
                                std::cref(studies), std::ref(odometers));

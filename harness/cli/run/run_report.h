@@ -1,4 +1,4 @@
-// What `hyfreedp run` says when its coordinator has ended.
+// The end of `hyfreedp run`: what it writes and prints when its coordinator has ended.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// What `hyfreedp run` is asked.
+// The options of `hyfreedp run`.
 #pragma once
 
 #include <chrono>

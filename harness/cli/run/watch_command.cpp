@@ -28,7 +28,7 @@ it once. It only reads.
 Example: hyfreedp watch --out out
 Exit code: 0 the run is over, or was shown once; 1 the run was killed; 2 bad input; 130 Ctrl-C.)";
 
-// Of a redraw, for reading journals; the rest is read for the next.
+// The time of a redraw for reading journals; the rest is read for the next.
 constexpr std::chrono::milliseconds kReading{400};
 constexpr double kLongestInterval = 3600;
 
@@ -59,7 +59,7 @@ struct WatchRequest {
   }
 };
 
-// How things stand in the folder.
+// The state of the folder.
 struct Sight {
   std::optional<int> process;                // that works there
   std::optional<runner::Snapshot> snapshot;  // of that process, or of one that was killed
@@ -67,7 +67,8 @@ struct Sight {
 };
 
 Result<Sight> look_at(const runner::OutFolder& folder) {
-  // In this order: a run that ends meanwhile has removed its snapshot before it gives up the lock.
+  // The order matters: a run that ends meanwhile has removed its snapshot before it gives up the
+  // lock.
   Sight sight{.process = runner::FolderLock::holder(folder)};
   auto snapshot = runner::read_snapshot(folder);
   if (!snapshot) return snapshot.error();
@@ -89,7 +90,7 @@ class WatchedRuns {
     for (const auto& run : running) runs_.try_emplace(run.trial, folder_, run.trial);
   }
 
-  // By turns, until all is read or the time is over.
+  // Reads the journals by turns, until all is read or the time is over.
   void read(std::optional<std::chrono::milliseconds> time) {
     const auto begin = std::chrono::steady_clock::now();
     bool more = true;
@@ -127,7 +128,7 @@ std::vector<std::string> lines_of(const runner::Snapshot& snapshot, WatchedRuns&
   return lines;
 }
 
-// What the database has of the spec, or of all where none is named.
+// Returns a line of counts for the spec that is named, or for each in the database if none is.
 Result<std::string> summary(const WatchRequest& request, const std::string& spec) {
   const auto store = results::Store::open(request.folder.database(), results::Store::Mode::read_only);
   if (!store) return store.error();
@@ -146,7 +147,7 @@ Result<std::string> summary(const WatchRequest& request, const std::string& spec
                            request.folder.database(), spec, request.folder.root));
 }
 
-// Nothing of the wanted spec goes on any more, or ever did.
+// Prints the last text, when nothing of the wanted spec goes on any more, or ever did.
 Outcome print_end(const WatchRequest& request, const Sight& sight, const std::string& spec, std::ostream& out,
                   std::ostream& err) {
   const auto text = summary(request, spec);

@@ -112,7 +112,7 @@ bool WatchedRun::read() {
   return !is_all_;
 }
 
-// What was booked is priced again only where it grew, every 128 steps.
+// The booked events are priced again only when they have grown, every 128 steps.
 std::string WatchedRun::epsilon(double delta) {
   const auto& journal = journal_.journal();
   if (journal.trial.empty()) return "";

@@ -174,7 +174,7 @@ Result<void> fill(const results::Store& store, const ArchiveRequest& request,
   return write_sums(folder);
 }
 
-// What SHA256SUMS says, by file.
+// Reads the checksums in SHA256SUMS, by file.
 Result<std::map<std::string, std::string>> read_sums(const std::string& folder) {
   const auto text = read_file(folder + "/" + kSums);
   if (!text) return error(fmt::format("{} is not an archive: {}", folder, text.error().message));

@@ -58,7 +58,8 @@ Result<void> check_state(const std::vector<results::StudyRecord>& studies, const
                            join({states.begin(), states.end()}, ", ")));
 }
 
-// Of a private selection the reported run alone; an open one lists none.
+// Returns the runs of the study; of a private selection the reported run alone, and none while it
+// is open.
 std::vector<std::string> public_runs(const results::StudyRecord& study) {
   if (study.state == results::StudyState::open || results::run_count_is_public(study)) return study.trials;
   return study.reported_trial.empty() ? std::vector<std::string>{} : std::vector{study.reported_trial};
@@ -96,7 +97,7 @@ class Lister {
       listed.accuracy = results::last_accuracy(*last, "test");
       return {};
     }
-    // How far it got stands in its journal alone.
+    // Only its journal says how far it got.
     if (const auto journal = mechanism::read_journal(out_.journal(listed.run_id));
         journal && journal->trial == listed.run_id) {
       listed.steps = journal->config.steps;

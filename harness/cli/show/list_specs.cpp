@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Whether a driver of NVIDIA's is loaded; what it drives is asked when something runs.
+// True if a driver of NVIDIA's is loaded. It is asked for its devices when something runs.
 bool has_gpu() {
   std::error_code absent;
   return fs::exists("/dev/nvidiactl", absent);

@@ -14,10 +14,10 @@ struct ListedPreset {
   std::string name;  // empty: the spec has none
   std::string title;
   // "runnable", "data missing", "gpu missing", "too large", "not runnable", "analytic", "cannot be
-  // read". Of several the first.
+  // read". If several hold, the first.
   std::string state;
   std::string why;  // which data, the reason, what is computed
-  // What running it here needs, such as "`fetch` of 532 MB" and "a GPU with 11 GB"; nothing: it
+  // The needs for running it here, such as "`fetch` of 532 MB" and "a GPU with 11 GB"; empty: it
   // runs here.
   std::vector<std::string> needs = {};
   std::size_t studies = 0;  // rows x epsilons x seeds
@@ -36,8 +36,8 @@ struct ListedSpec {
 // Every .yaml file below `folder`, in the order of their paths; a file that is not a spec is listed
 // with the reason.
 Result<std::vector<ListedSpec>> listed_specs(const std::string& folder);
-// What is to be shown of them; empty: all. `state` as --state has it: the states' words joined by
-// hyphens.
+// The conditions on specs that are shown; empty: all. `state` as --state has it: the states' words
+// joined by hyphens.
 struct SpecFilter {
   std::string in_path;
   std::string state;

@@ -22,7 +22,7 @@ struct TableRequest : SpecRequest {
   std::string output;
   bool ledger = false;
   int width = 0;
-  // What a command line may say over the spec's own `table`.
+  // Settings of the command line that go before those of the spec's own `table`.
   bool paper = false, ranks = false, mdd = false;
   std::string interval;
   std::optional<int> last_checkpoints;

@@ -33,7 +33,7 @@ Outcome merge(const MergeRequest& request, std::ostream& out, std::ostream&) {
   if (request.folders.empty()) return unusable("name the folders to bring");
   std::vector<runner::OutFolder> others;
   for (const auto& folder : request.folders) {
-    // Before DIR is made.
+    // The folders are looked for before DIR is made.
     if (!std::filesystem::is_directory(folder)) return error(fmt::format("there is no folder {}.", folder));
     others.push_back({folder});
   }
