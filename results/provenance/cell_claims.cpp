@@ -84,8 +84,8 @@ class Claims {
     }
     const auto& own = list_in(row_, "seeds");
     const auto& panel = object_in(file_, "panel");
-    // Of a panel whose comparison says how many there are (sequential_seeds.h), which needs the
-    // other row: the first of them, as many as at the first look or more.
+    // If a comparison decides how many seeds the panel has (sequential_seeds.h), which needs the
+    // other row, the seeds are the first of the row's, as many as at the first look or more.
     const auto& sequential = object_in(panel, "sequential");
     const auto least = number_in(sequential, "from");
     const bool may_stop = least && own == list_in(panel, "seeds") &&

@@ -9,7 +9,7 @@
 
 namespace hyfreedp::results {
 
-// What was derived from the file for each seed with a value, in the file's order.
+// The values derived from the file for each seed with a value, in the file's order.
 struct DerivedSeed {
   const json::object* seed = nullptr;
   std::optional<double> epsilon;  // total, derived from its events

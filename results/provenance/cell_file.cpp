@@ -91,7 +91,7 @@ std::string any_text(const json::object& object, const char* key) {
   return found != nullptr && found->is_string() ? std::string(found->get_string()) : std::string("?");
 }
 
-// Without white space, but for that in strings.
+// Removes white space outside of strings.
 std::string compact(const std::string& text) {
   std::string kept;
   bool in_string = false, escaped = false;
@@ -109,7 +109,7 @@ std::string checksum_of(json::object cell) {
   return sha256_hex(canonical_json(cell));
 }
 
-// What follows from one seed's values.
+// The results that follow from one seed's values.
 struct SeedOutcome {
   std::optional<double> value;  // percent, derived
   std::optional<double> epsilon;
@@ -195,7 +195,8 @@ Result<std::optional<double>> Verifier::derive_epsilon(const json::object& seed,
   return std::optional<double>(derived->epsilon);
 }
 
-// That the run's id is its config's hash, and that it executed at least what the config plans.
+// Checks that the run's id is its config's hash, and that it executed at least what the config
+// plans.
 Result<void> Verifier::verify_run(const json::object& seed, const std::string& where,
                                   const Events& training) {
   const auto config = object_at(seed, "config", where);
@@ -227,7 +228,7 @@ std::vector<Event> with_splits(std::vector<Event> events) {
   return events;
 }
 
-// On the part of the training split that the composition names, where it names one.
+// Puts the events on the part of the training split that the composition names, if it names one.
 std::vector<Event> on_part(std::vector<Event> events, const json::object& composition,
                            const std::string& id) {
   const auto* parts = composition.if_contains("parts");
@@ -262,8 +263,8 @@ std::string law_of(const accounting::Selection& selection) {
   return law_text(name, selection.eta, selection.mean);
 }
 
-// That the events which the row pays for hold those of the reported run, composed by the rule that
-// is named.
+// Checks that the events which the row pays for hold those of the reported run, composed by the
+// rule that is named.
 Result<void> Verifier::verify_composition(const json::object& seed, const std::string& where,
                                           const Events& total, const Events& training) {
   const auto composition = object_at(seed, "composition", where);

@@ -12,7 +12,7 @@
 namespace hyfreedp::results {
 namespace {
 
-// Of the reported run: what the row rests on.
+// Writes the reported run, on which the row rests.
 Result<json::object> reported_json(const Store& store, const std::string& id, const ExportOptions& options) {
   auto trial = store.trial(id);
   if (!trial) return trial.error();
@@ -53,8 +53,8 @@ Result<json::object> study_json(const Store& store, const StudyRecord& study, co
   return object;
 }
 
-// Whether a row says that this run may be told of. What no row speaks for
-// (its study is open, lost, or replaced) may be a run of a private selection.
+// True if a row says that this run may be told of. A run of which no row tells (its study is open,
+// lost, or replaced) may be one of a private selection.
 Result<bool> is_releasable(const Store& store, const std::string& trial) {
   auto studies = store.all_studies();
   if (!studies) return studies.error();

@@ -67,8 +67,8 @@ Result<std::vector<accounting::Event>> events_of(const Store& store, const Study
   return events;
 }
 
-// What a row's epsilon is of: the events of all runs that it charges, of a private selection the
-// law and one run's events. Runs of a search that is not charged are named as such.
+// Describes the events behind a row's epsilon: those of all runs that it charges; of a private
+// selection the law and one run's events. Runs of a search that is not charged are named as such.
 Result<std::string> charged_events(const Store& store, const StudyRecord& study) {
   const auto reported = events_of(store, study, study.reported_trial);
   if (!reported) return reported.error();

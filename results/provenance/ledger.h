@@ -35,11 +35,11 @@ struct LedgerLine {
 // One line for each private cell with a value, from the seed that spent most.
 Result<std::vector<LedgerLine>> ledger_lines(const Store& store, const TableModel& table);
 
-// As a text table with one line for each cell: training, tuning and total epsilon, delta, PLD and
-// RDP bounds, sampler, label.
+// Writes a text table with one line for each cell: training, tuning and total epsilon, delta, PLD
+// and RDP bounds, sampler, label.
 std::string ledger_text(const TableModel& table, const std::vector<LedgerLine>& lines);
 
-// Whether runs of the study may have released something that no total of it pays for yet: it is
+// True if runs of the study may have released something that no total of it pays for yet: it is
 // open, or it ended without a conclusion, because a run was lost. `hyfreedp odometer` counts them.
 Result<bool> has_unpriced_runs(const Store& store, const StudyRecord& study);
 

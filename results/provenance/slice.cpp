@@ -24,7 +24,7 @@ std::vector<trial::MetricRecord> of_the_last_step(const std::vector<trial::Metri
 
 enum class Steps { last, all };
 
-// How many metrics.
+// Returns the number of metrics.
 Result<std::size_t> copy_trial(const Store& from, Store& to, const TrialRecord& trial, bool reported,
                                Steps kept) {
   auto metrics = from.metrics(trial.id);
@@ -52,7 +52,7 @@ Result<std::set<std::string>> reported_trials(const Store& store, const std::vec
   return reported;
 }
 
-// What specs share is copied once.
+// Ids of trials. Those that specs share are copied once.
 struct Trials {
   std::set<std::string> reported;
   std::set<std::string> copied = {};
@@ -96,7 +96,7 @@ Result<void> vacuum(const std::string& path) {
   }
 }
 
-// Of all specs that it holds.
+// Checks that all specs in the slice hold public parts alone.
 Result<void> check_public(const Store& slice) {
   const auto retired = slice.retired_studies();
   if (!retired) return retired.error();

@@ -21,7 +21,7 @@ struct TracedRun {
   std::string id;
   bool reported = false;
   std::string state;  // "finished", "failed (diverged: ...)"
-  // From the reported one: "controller.options.lr 0.1", the build.
+  // Differences from the reported run: "controller.options.lr 0.1", the build.
   std::vector<std::string> differences;
   std::optional<double> accuracy;    // on test data at its last step, percent
   std::optional<double> validation;  // un-noised, percent; confidential
@@ -36,7 +36,7 @@ struct TracedSeed {
   std::string study;
   std::string state;
   std::string failure;  // "diverged: ..."
-  // What enters the mean, in the metric's unit.
+  // The value that enters the mean, in the metric's unit.
   std::optional<double> value;
   // The metric on test data by step, in its unit.
   std::vector<std::pair<std::int64_t, double>> measured;
@@ -77,13 +77,13 @@ struct CellTrace {
 Result<CellTrace> trace_cell(const Store& store, const std::string& spec, const CellRequest& request,
                              bool confidential = false);
 
-// As text: the whole config of the first seed, and what differs from it for the others.
+// Writes text: the whole config of the first seed, and what differs from it for the others.
 std::string trace_text(const CellTrace& trace);
 json::object trace_json(const CellTrace& trace);
 
 // Members of nested objects as pairs ("a.b", text), sorted; lists are kept whole.
 std::vector<std::pair<std::string, std::string>> flattened(const json::object& object);
-// What `other` has in place of `base`: "a.b 3" or "no a.b".
+// The members of `other` that differ from `base`: "a.b 3" or "no a.b".
 std::vector<std::string> differences(const json::object& base, const json::object& other);
 
 }  // namespace hyfreedp::results

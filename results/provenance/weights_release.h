@@ -1,4 +1,5 @@
-// Whether the weights that a row reports may leave the output folder under the row's epsilon.
+// Decides whether the weights that a row reports may leave the output folder under the row's
+// epsilon.
 //
 // Weights are released like a run's per-step scalars (released_scalars.h): those of a private run
 // are functions of releases; those of a run without noise are raw values of the training examples,

@@ -68,7 +68,8 @@ void add_steps(const std::vector<trial::StepRecord>& steps, NightRun& run) {
   if (noise.freedom > 0) run.noise = noise;
 }
 
-// What a failed study's failed trials were. The noise seed is the spec's, so the same in all.
+// Adds the settings of a failed study's failed trials. The noise seed is the spec's, so the same in
+// all.
 Result<void> add_lost(const Store& store, const StudyRecord& study, NightRun& run) {
   for (const auto& id : study.trials) {
     const auto trial = store.trial(id);
@@ -81,7 +82,7 @@ Result<void> add_lost(const Store& store, const StudyRecord& study, NightRun& ru
   return {};
 }
 
-// How many they were is confidential under private selection.
+// Adds nothing under private selection, where the number of trials is confidential.
 Result<void> add_asked(const Store& store, const StudyRecord& study, NightRun& run) {
   if (!run_count_is_public(study)) return {};
   for (const auto& id : study.trials) {

@@ -120,8 +120,8 @@ struct NightCell {
   std::set<std::int64_t> seeds = {};  // of the spec; empty: not known
   // Seeds that a comparison did not need (spec::SequentialSeeds).
   std::set<std::int64_t> not_needed = {};
-  // Of tonight: the parts of the code in which the program that trained the row differs from the
-  // one that compares ("the engine, the optimizer adamw"); empty: none
+  // The parts of the code in which the program that trained tonight's row differs from the one that
+  // compares ("the engine, the optimizer adamw"); empty: none
   std::string other_code = {};
 };
 

@@ -18,7 +18,7 @@ constexpr double kSeenLevel = 0.9;
 
 using Value = std::function<std::optional<double>(const NightRun&)>;
 
-// What a change means and how it reads.
+// The meaning of a change, and how it reads.
 struct Measure {
   std::string what;
   double margin = 0;      // in the scale of the test
@@ -70,14 +70,15 @@ bool equal_bits(const Pair& pair) {
          pair.tonight.metrics == pair.reference.metrics;
 }
 
-// Of a failed study: whether the trial that the reference reports is among those that failed.
+// True if both nights report the same setting. For a study that failed tonight, true if the trial
+// that the reference reports is among those that failed.
 bool same_setting(const Pair& pair) {
   if (has_value(pair.tonight)) return pair.tonight.setting == pair.reference.setting;
   const auto& lost = pair.tonight.lost_settings;
   return std::find(lost.begin(), lost.end(), pair.reference.setting) != lost.end();
 }
 
-// Why the bits of two runs cannot be compared; empty where they can.
+// Says why the bits of two runs cannot be compared; empty if they can.
 std::string no_bits(const Pair& pair) {
   if (pair.tonight.noise_seed.empty() || pair.reference.noise_seed.empty()) return "no noise seed";
   if (pair.tonight.noise_seed != pair.reference.noise_seed) return "another noise seed";
@@ -181,7 +182,8 @@ std::optional<RegressFinding> all_diverged(const NightCell& tonight, const Night
                                             reference.runs.size())};
 }
 
-// What cannot be compared because it failed in both nights, or was run in neither.
+// Names the seeds that cannot be compared because they failed in both nights, or were run in
+// neither.
 std::optional<RegressFinding> no_values(const NightCell& tonight, const NightCell& reference) {
   std::map<std::string, std::vector<std::string>> failed;  // both nights, by kind
   for (const auto& before : reference.runs) {
@@ -427,9 +429,9 @@ std::optional<RegressFinding> test_noise(const NightCell& tonight, const Regress
   return finding;
 }
 
-// How many seeds would have told, were the change what was seen: inside the margin by showing that,
-// beyond it by an alarm, which Holm raises at the latest where p is at most the night's rate over
-// its tests.
+// Returns how many seeds would have told, were the change what was seen. A change inside the margin
+// is told by showing that; one beyond it by an alarm, which Holm raises at the latest where p is at
+// most the night's rate over its tests.
 std::optional<std::int64_t> seeds_that_tell(const RegressFinding& finding, std::size_t tests,
                                             const RegressOptions& options) {
   const double beyond = std::abs(finding.change) - finding.margin;

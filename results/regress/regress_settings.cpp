@@ -14,7 +14,7 @@ struct SeedRuns {
   const NightRun& tonight;
   const NightRun& reference;
 
-  // Of a private selection the reported run alone is known.
+  // Only the reported run of a private selection is known.
   bool is_hidden() const { return tonight.asked.empty() || reference.asked.empty(); }
   bool is_search() const { return is_hidden() || tonight.asked.size() > 1 || reference.asked.size() > 1; }
   bool both_report() const { return !tonight.setting.empty() && !reference.setting.empty(); }
@@ -22,7 +22,7 @@ struct SeedRuns {
     if (both_report() && tonight.setting != reference.setting) return true;
     return !is_hidden() && tonight.asked != reference.asked;
   }
-  // Whether spec and noise seed leave nothing that could have made the difference but the program.
+  // True if spec and noise seed leave nothing but the program that could have made the difference.
   bool is_certain() const {
     const bool same_noise = !tonight.noise_seed.empty() && tonight.noise_seed == reference.noise_seed;
     return same_noise && (!is_search() || tonight.machine == reference.machine);
@@ -99,7 +99,8 @@ const json::object* with_id(const json::object& object, const char* list, const 
   return nullptr;
 }
 
-// What of a resolved spec decides the runs of the cell; empty where it has no such row.
+// Returns the part of a resolved spec that decides the runs of the cell; empty if it has no such
+// row.
 json::object deciding(const json::object& resolved, const NightCell& cell) {
   const auto* panel = with_id(resolved, "panels", cell.panel);
   const auto* row = panel == nullptr ? nullptr : with_id(*panel, "rows", cell.row);

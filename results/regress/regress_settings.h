@@ -15,7 +15,7 @@ namespace hyfreedp::results {
 std::optional<RegressFinding> compare_settings(const NightCell& tonight, const NightCell& reference,
                                                bool same_spec);
 
-// Whether two resolved specs ask for the cell's runs alike: all that decides them is equal. Titles,
+// True if two resolved specs ask for the cell's runs alike: all that decides them is equal. Titles,
 // notes, tables, figures, `regress`, other rows, seeds and epsilons do not.
 bool is_asked_alike(const json::object& tonight, const json::object& reference, const NightCell& cell);
 

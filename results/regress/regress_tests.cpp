@@ -12,8 +12,8 @@
 namespace hyfreedp::results {
 namespace {
 
-// At most this large: beyond it t is a normal to all digits, and the non-central t's series grows
-// long.
+// Degrees of freedom are at most this large: beyond it t is a normal to all digits, and the
+// non-central t's series grows long.
 constexpr double kMostFreedom = 1e7;
 
 boost::math::students_t student(double freedom) {
@@ -26,7 +26,7 @@ double below(double t, double freedom) {
   return boost::math::cdf(student(freedom), t);
 }
 
-// Nothing varies: what is seen is what is.
+// The test of values that do not vary: the change is exactly what is seen.
 ShiftTest exact(double change, double margin) {
   ShiftTest test;
   test.change = change;
@@ -54,7 +54,7 @@ ShiftTest t_shift(double change, double variance, double freedom, const ShiftReq
 
 double variance_of(std::span<const double> values) { return std::pow(sample_sd(values).value(), 2); }
 
-// Of one side's values: half of what a difference has at least.
+// The rounding's variance of one side's values: half of what a difference has at least.
 double rounding_variance(double resolution) { return resolution * resolution / 12; }
 
 // P(each one-sided test of the pair succeeds) with n seeds.
@@ -140,7 +140,7 @@ double fisher_more_failures(std::int64_t tonight_failed, std::int64_t tonight, s
   if (tonight_failed == 0 || tonight + reference == 0) return 1;
   const auto least = std::max<std::int64_t>(0, tonight_failed + reference_failed - reference);
   if (tonight_failed <= least) return 1;
-  // Of all runs, `failed` failed; how many of them fell into tonight's?
+  // The number of failed runs that chance puts among tonight's, if as many of all runs fail.
   const boost::math::hypergeometric_distribution<> distribution(
       static_cast<unsigned>(tonight_failed + reference_failed), static_cast<unsigned>(tonight),
       static_cast<unsigned>(tonight + reference));

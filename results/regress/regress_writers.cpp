@@ -42,7 +42,7 @@ bool is_shown(const RegressFinding& finding) {
 
 std::string line_of(const RegressFinding& finding) { return finding.what + " " + finding.text; }
 
-// Of a night in which nothing moved: what it was compared by.
+// Writes the line of a night in which nothing moved: what it was compared by.
 std::string quiet_line(const RegressReport& report) {
   std::int64_t bits = 0;
   std::string why;
@@ -101,7 +101,7 @@ void add_wrapped(std::string& out, const std::string& text, std::size_t indent, 
   for (const auto& line : wrap(text, width)) out += fmt::format("{}{}\n", std::string(indent, ' '), line);
 }
 
-// Why findings were skipped, each reason once.
+// The reasons why findings were skipped, each once.
 std::vector<std::string> skipped_reasons(const RegressReport& report) {
   std::vector<std::pair<std::string, std::size_t>> reasons;
   for (const auto& cell : report.cells) {

@@ -97,7 +97,7 @@ struct SpecChange {
   std::vector<std::string> places;  // "linear", "linear/prodigy"; none: the whole spec
 };
 
-// Whether each element is an object with an id of its own.
+// True if each element is an object with an id of its own.
 bool is_identified(const json::value& value) {
   if (!value.is_array() || value.get_array().empty()) return false;
   return std::ranges::all_of(value.get_array(), [](const json::value& element) {

@@ -1,8 +1,8 @@
 // Describes in words how two resolved settings differ: "lr 0.01 -> 0.012".
 //
 // A setting is compared leaf by leaf. Numbers are shown with as few digits as tell the two apart
-// (six at least); a value that only one of the two has is "(none)" in the other. Of a long text or
-// list it is only said that it changed.
+// (six at least); a value that only one of the two has is "(none)" in the other. A long text or
+// list is only said to have changed.
 #pragma once
 
 #include <map>

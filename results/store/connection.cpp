@@ -31,7 +31,7 @@ Result<void> Connection::prepare(bool read_only) {
     database.exec("PRAGMA foreign_keys = ON");
     if (!read_only) {
       database.exec("PRAGMA journal_mode = WAL");
-      // That a run was begun is known here before it is known anywhere else.
+      // The start of a run is recorded here before it is known anywhere else.
       database.exec("PRAGMA synchronous = FULL");
     }
     if (!read_only) return migrate(database, path);
@@ -59,7 +59,7 @@ Result<void> Connection::write_together(const std::function<Result<void>()>& bod
     explicit Together(Connection& given) : state(given) { state.is_together = true; }
     ~Together() {
       state.is_together = false;
-      // Where `body` threw.
+      // `body` threw.
       if (!is_over) static_cast<void>(state.database.tryExec("ROLLBACK"));
     }
     Connection& state;

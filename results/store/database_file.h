@@ -14,18 +14,18 @@ void make_private(const std::string& path);
 // SQLite takes an empty file for a new database, and says little of what is neither.
 Result<void> check_is_sqlite(const std::string& path);
 
-// How SQLite opens a database that is only read. It makes files beside one that has a write-ahead
-// log, which it cannot where the folder cannot be written; one without such a log, or with an empty
-// one, it then reads as a file that nobody changes.
+// The way in which SQLite opens a database that is only read. It makes files beside one that has a
+// write-ahead log, which it cannot if the folder cannot be written; one without such a log, or with
+// an empty one, it then reads as a file that nobody changes.
 struct ReadAccess {
   std::string name;  // path or URI
   int flags = 0;     // of SQLite::Database
 };
 ReadAccess read_access(const std::string& path);
-// What to do where that fails because of a log; empty where it does not.
+// Says what to do if that fails because of a log; empty if it does not.
 std::string advice_on_log(const std::string& path);
 
-// That there is no file `path`, and where databases are.
+// The error that there is no file `path`. It says where databases are.
 Error no_database(const std::string& path);
 
 }  // namespace hyfreedp::results

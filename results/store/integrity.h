@@ -1,4 +1,4 @@
-// Whether a database is whole: what SQLite checks, and what the schema cannot say.
+// Checks that a database is whole: by SQLite's own checks, and for what the schema cannot say.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace hyfreedp::results {
 
-// What is wrong with the database at `path`, as sentences; empty: nothing. Nothing is changed.
+// Returns the faults of the database at `path`, as sentences; empty: none. Nothing is changed.
 //   - SQLite's integrity check (pages, indexes, constraints) and its check of foreign keys
 //   - a concluded row whose reported run the database lacks
 // It reads the whole file. The sentences name tables and rows, no run. An error where the file

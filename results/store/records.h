@@ -23,7 +23,7 @@ BOOST_DESCRIBE_STRUCT(StudyRecord, (),
                        composition, label, flags, footnotes, claimed_epsilon, total, training, failure_kind,
                        failure_message, trials, seconds, code))
 
-// What the spec says. Errors name the spec.
+// Reads the spec's content. Errors name the spec.
 Result<spec::Spec> spec_of(const SpecRecord& record);
 
 json::object to_json(const TrialRecord& trial);

@@ -10,7 +10,7 @@
 
 namespace hyfreedp::results {
 
-// In the order in which read_trial() and read_study() take them.
+// The columns, in the order in which read_trial() and read_study() take them.
 inline constexpr const char* kTrialColumns =
     "id, config, state, failure_kind, failure_message, notes, counts, fingerprint, attempts, seconds, "
     "events, builds, charged, begun_after, peak_bytes, device_peak_bytes, begun_key";
@@ -22,11 +22,11 @@ inline constexpr const char* kStudyColumns =
 
 // The statement's present row.
 Result<TrialRecord> read_trial(SQLite::Statement& statement);
-// Without its trials, which are in another table.
+// Reads a study, but not its trials, which are in another table.
 Result<StudyRecord> read_study(SQLite::Statement& statement);
 // All rows of step, split, name, value, visibility.
 std::vector<trial::MetricRecord> read_metrics(SQLite::Statement& select);
-// As the columns `total` and `training` hold it.
+// Writes it as the columns `total` and `training` hold it.
 std::optional<std::string> epsilon_column(const std::optional<accounting::ReportedEpsilon>& epsilon);
 
 }  // namespace hyfreedp::results

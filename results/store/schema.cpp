@@ -11,8 +11,8 @@
 namespace hyfreedp::results {
 namespace {
 
-// What of it is for its owner's eyes alone stands in README.md, table by table: under private
-// selection study_trials and trials hold the number of runs, which must not be told.
+// README.md says, table by table, what only its owner may see: under private selection study_trials
+// and trials hold the number of runs, which must not be told.
 //
 // Structured values are canonical JSON text. NULL in a REAL column of `metrics` is NaN, which
 // SQLite cannot store.
@@ -91,8 +91,8 @@ CREATE TABLE study_trials (
 CREATE INDEX studies_of_trial ON study_trials (trial);
 )sql";
 
-// What a row that --fresh or --replace took out of the tables had cost: its trials stay, and
-// without it nobody could say by which rule they compose.
+// The cost of rows that --fresh or --replace took out of the tables. Their trials stay, and this
+// says by which rule they compose.
 constexpr const char* kVersion2 = R"sql(
 CREATE TABLE retired_studies (
   number      INTEGER PRIMARY KEY,
@@ -104,14 +104,14 @@ CREATE TABLE retired_studies (
 ) STRICT;
 )sql";
 
-// Which builds of the program a run was made by, as a JSON list (harness/trial/build.h). Of earlier
-// runs nobody recorded it.
+// The builds of the program that a run was made by, as a JSON list (harness/trial/build.h). It was
+// not recorded for earlier runs.
 constexpr const char* kVersion3 = R"sql(
 ALTER TABLE trials ADD COLUMN builds TEXT NOT NULL DEFAULT '[]';
 )sql";
 
-// What a trial is charged by attempt, as a JSON list, and while a worker has it, how many start
-// lines its journal had before (TrialRecord).
+// The charge of a trial by attempt, as a JSON list, and while a worker has it, how many start lines
+// its journal had before (TrialRecord).
 constexpr const char* kVersion4 = R"sql(
 ALTER TABLE trials ADD COLUMN charged TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE trials ADD COLUMN begun_after INTEGER;
@@ -215,12 +215,12 @@ JOIN json_each(trial.events, '$.events') AS event
 LEFT JOIN json_each(event.value, '$.releases') AS part;
 )sql";
 
-// What users write about studies. Without a reference to `studies`, whose rows are replaced
-// whenever a study's state is written.
+// Notes and tags that users write about studies. They have no reference to `studies`, whose rows
+// are replaced whenever a study's state is written.
 //
-// What runs took of their machine over time (SystemSample), and the view of it. Memory follows the
-// realised batch sizes a little, so the view rounds it up to steps of 64 MiB; and a worker's memory
-// tells of the runs before, so a private selection's reported run is not in it.
+// Samples of the machine over time while a run used it (SystemSample), and the view of them. Memory
+// follows the realised batch sizes a little, so the view rounds it up to steps of 64 MiB; and a
+// worker's memory tells of the runs before, so a private selection's reported run is not in it.
 constexpr const char* kVersion7 = R"sql(
 CREATE TABLE notes (
   study TEXT PRIMARY KEY NOT NULL,
@@ -271,7 +271,7 @@ constexpr const char* kVersion8 = R"sql(
 ALTER TABLE studies ADD COLUMN code TEXT NOT NULL DEFAULT '';
 )sql";
 
-// What identified the data of the specs that were run (datasets/same_data.h).
+// The identities of the data of the specs that were run (datasets/same_data.h).
 constexpr const char* kVersion9 = R"sql(
 CREATE TABLE data (
   dataset  TEXT NOT NULL,

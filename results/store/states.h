@@ -1,4 +1,4 @@
-// Which change of state a stored row allows.
+// The changes of state that a stored row allows.
 //
 //   trial   running  -> running, finished, failed
 //           failed   -> running, finished, failed, if the machine was at fault
@@ -22,15 +22,15 @@
 
 namespace hyfreedp::results {
 
-// Whether the machine, or what the run was to train with, was at fault and not the run.
+// True if the machine, or what the run was to train with, was at fault and not the run.
 bool may_be_tried_again(const std::string& failure_kind);
-// Whether a run that failed so cannot have begun: what it needs must be mended first.
+// True if a run that failed so cannot have begun: what it needs must be mended first.
 bool is_setup_failure(const std::string& failure_kind);
 
 bool is_final(const TrialRecord& trial);
 bool is_final(const StudyRecord& study);
 
-// Whether the study has its row: a value, or the method's own reason for having none. Running it
+// True if the study has its row: a value, or the method's own reason for having none. Running it
 // again could only repeat the answer, or, if its draws are hidden, make a second release.
 bool is_answered(const StudyRecord& study);
 
@@ -51,8 +51,9 @@ bool is_cancelled(const StudyRecord& study);
 inline constexpr const char* kLostStudy = "lost";
 bool is_lost(const StudyRecord& study);
 
-// Whether two trials are equal in all that may not change, which is everything but the seconds and
-// the memory; of a study, but the seconds, the code and the accountant of its noise.
+// True if two trials are equal in all that may not change, which is everything but the seconds and
+// the memory; if two studies are equal but for the seconds, the code and the accountant of their
+// noise.
 bool same_outcome(const TrialRecord& a, const TrialRecord& b);
 bool same_outcome(const StudyRecord& a, const StudyRecord& b);
 

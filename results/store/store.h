@@ -65,8 +65,9 @@ struct TrialRecord {
   std::string begun_key = {};
 };
 
-// What a run took of its machine at a moment of one of its executions: a worker process has it from
-// its start to its end, to a stop, or to the worker's death.
+// A run's use of its machine at a moment of one of its executions. An execution is the time in
+// which a worker process has the run: from its start to its end, to a stop, or to the worker's
+// death.
 struct SystemSample {
   std::int64_t execution = 0;  // 0: the first; put_system() counts them
   double seconds = 0;          // since the execution began
@@ -129,7 +130,7 @@ struct RowCode {
   std::string optimizer, controller;  // of that run
 };
 
-// What the user wrote about a study.
+// A note and tags that the user wrote about a study.
 struct StudyNote {
   std::string study;  // id
   std::string note;
@@ -156,19 +157,19 @@ class Store {
   // earlier ones.
   Result<void> put_trial(const TrialRecord& trial, const std::vector<trial::StepRecord>& steps,
                          const std::vector<trial::MetricRecord>& metrics);
-  // Of one more execution of a trial that was put, in the order of time. Samples are kept, whatever
-  // becomes of the trial.
+  // Adds the samples of one more execution of a trial that was put, in the order of time. They are
+  // kept, whatever becomes of the trial.
   Result<void> put_system(const std::string& trial, const std::vector<SystemSample>& samples);
   Result<void> put_study(const StudyRecord& study);
-  // Of another database. One that is there already, equal in all, is not added again.
+  // Adds a retired study. One that is there already, equal in all, is not added again.
   Result<void> put_retired(const RetiredStudy& study);
-  // What `body` writes becomes one transaction, with one sync of the disk for all of it. Each of
+  // Makes one transaction of what `body` writes, with one sync of the disk for all of it. Each of
   // its writes still happens as a whole or not at all, and those before an error are kept. Nothing
   // of it is durable, and no other process sees it, before this returns. An error is the body's, or
   // why it could not be written.
   Result<void> write_together(const std::function<Result<void>()>& body);
-  // What a dataset, by its text, was identified by when a spec that names it was run
-  // (datasets/same_data.h). What is there stays: files, links and secrets may be gone later.
+  // Adds an identity of a dataset, by its text, when a spec that names it is run
+  // (datasets/same_data.h). Earlier ones stay: files, links and secrets may be gone later.
   Result<void> put_data(const std::string& dataset, const json::object& identity);
   // Replaces what was noted about the study. It stays with the study's id, so that a study that
   // --replace leaves as it was keeps it, and one of a new release (--fresh) has none.
@@ -185,15 +186,15 @@ class Store {
   Result<std::vector<TrialRecord>> trials() const;
   Result<std::vector<RetiredStudy>> retired_studies() const;
   Result<std::vector<StudyRecord>> studies(const std::string& spec) const;
-  // Those of all specs, by the specs' names.
+  // The studies of all specs, by the specs' names.
   Result<std::vector<StudyRecord>> all_studies() const;
   Result<std::optional<StudyRecord>> study(const std::string& id) const;
-  // Of the answers that the spec's studies have, those aside that were cancelled, lost or not
-  // needed.
+  // The code of the answers that the spec's studies have, without those that were cancelled, lost
+  // or not needed.
   Result<std::vector<RowCode>> row_codes(const std::string& spec) const;
-  // By the dataset's text, all that was put.
+  // All identities that were put, by the dataset's text.
   Result<std::map<std::string, std::vector<json::object>>> data() const;
-  // By study; those about which something was noted.
+  // The notes and tags by study, of those that have any.
   Result<std::map<std::string, StudyNote>> notes() const;
   // Released and test metrics; confidential ones only if `confidential`.
   Result<std::vector<trial::MetricRecord>> metrics(const std::string& trial, bool confidential = false) const;

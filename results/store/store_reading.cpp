@@ -181,7 +181,7 @@ Result<std::vector<RowCode>> Store::row_codes(const std::string& spec) const {
       code.controller = columns.text();
       const auto failure_kind = columns.text();
       if (auto outcome = columns.outcome(); !outcome) return in_context(state_->path, outcome.error());
-      // What was lost has no result of any code, and is trained again.
+      // A lost run has no result of any code, and is trained again.
       if (!may_be_tried_again(failure_kind)) found.push_back(std::move(code));
     }
     return found;

@@ -128,7 +128,7 @@ struct Store::State : Connection {
     }
   }
 
-  // For the table's CHECK of `visibility` SQLite builds the list of valid names anew for each row,
+  // SQLite builds the list of valid names anew for each row, for the table's CHECK of `visibility`,
   // which takes longer than the rest of the row. Names of an enum need no check. (A statement that
   // was prepared without checks has none.)
   class Unchecked {

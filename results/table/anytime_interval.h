@@ -33,7 +33,7 @@
 
 namespace hyfreedp::results {
 
-// Nothing where the values say nothing yet: fewer than two, all equal, or too few for any bound.
+// None if the values say nothing yet: fewer than two, all equal, or too few for any bound.
 std::optional<Interval> anytime_interval(std::span<const double> values, double level);
 
 }  // namespace hyfreedp::results

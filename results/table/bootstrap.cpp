@@ -9,8 +9,8 @@
 namespace hyfreedp::results {
 namespace {
 
-// Not std::uniform_int_distribution, whose draws differ between standard libraries. The bias of
-// n / 2^32 is nothing here.
+// std::uniform_int_distribution is not used, since its draws differ between standard libraries. The
+// bias of n / 2^32 is nothing here.
 std::size_t index_below(std::mt19937_64& random, std::size_t n) {
   return static_cast<std::size_t>(((random() >> 32) * static_cast<std::uint64_t>(n)) >> 32);
 }

@@ -7,7 +7,7 @@
 //                 the i-th of them
 //   bounds        quantiles of the resampled means at Phi(z0 + (z0 + z) / (1 - a (z0 + z))),
 //                 z = Phi^-1((1 -+ level) / 2)
-// Nothing if n < 2 or if all values are equal. The interval is too narrow for few values: of 5
+// There is no interval if n < 2 or if all values are equal. It is too narrow for few values: of 5
 // normal values, a 95 % interval covers the mean in about 83 % of cases, of 3 in about 70 %
 // (tests/results/bootstrap_test.cpp); the t-interval has the right coverage there.
 #pragma once

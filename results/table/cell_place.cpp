@@ -70,8 +70,8 @@ Error no_such_row(const TableModel& table, const std::vector<const PanelModel*>&
       fmt::format("{} has no row '{}'.{} Rows: {}.", where, name, did_you_mean(name, ids), join(ids, ", ")));
 }
 
-// What the table calls a group, its id or, folded, its title ("rates, median of 4"), has no runs of
-// its own.
+// Returns the error if `name` is what the table calls a group, its id or, folded, its title
+// ("rates, median of 4"): a group has no runs of its own.
 std::optional<Error> is_group(const std::vector<const PanelModel*>& panels, const std::string& name) {
   for (const auto* panel : panels) {
     std::vector<std::string> members;

@@ -18,7 +18,7 @@ struct CellRequest {
   std::string column;  // epsilon as text; "inf" or "non-private" for the arm without privacy
 };
 
-// Where the cell is in the table.
+// The place of the cell in the table.
 struct CellPlace {
   const PanelModel* panel = nullptr;
   const RowModel* row = nullptr;

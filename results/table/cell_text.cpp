@@ -37,7 +37,7 @@ std::string fixed(double value, int decimals) {
   return fmt::format("{:.1e}", value);
 }
 
-// With its sign; a difference that rounds to nothing is 0, not 1e-14.
+// Writes the value with its sign; a difference that rounds to nothing is 0, not 1e-14.
 std::string signed_text(double value, int decimals) {
   auto text = fmt::format("{:+.{}f}", value, decimals);
   if (text.find_first_of("123456789") != std::string::npos) return text;

@@ -32,7 +32,7 @@ std::vector<std::string> paper_lines(double paper, const std::optional<double>& 
 
 // "ε = 1", "non-private"; where the spec fixes the noise, "σ = 4, ε = 1.439".
 std::string arm_title(const PanelModel& panel, const std::optional<double>& epsilon);
-// With the metric, if it is not accuracy in percent: "ε = 1, loss", "ε = 1, s".
+// The column's title with the metric, if it is not accuracy in percent: "ε = 1, loss", "ε = 1, s".
 std::string column_title(const PanelModel& panel, const std::optional<double>& epsilon);
 // Two decimals, rounded up, so that an upper bound remains one.
 std::string epsilon_text(double epsilon);

@@ -15,7 +15,7 @@ std::vector<double> values_of(const CellModel& cell);
 // The planned seeds without a value; of a folded row, without the value of each candidate. A mean
 // over the other seeds is too good if the missing ones diverged.
 std::vector<std::int64_t> missing_seeds(const CellModel& cell);
-// Whether a planned seed has neither a value nor a failure yet.
+// True if a planned seed has neither a value nor a failure yet.
 bool waits_for_seeds(const CellModel& cell);
 
 }  // namespace hyfreedp::results

@@ -22,7 +22,7 @@ std::string difference(double a, double b) {
   return csv_number(std::round((a - b) / unit) * unit);
 }
 
-// In full: an upper bound must not be rounded down.
+// Writes the bound in full: an upper bound must not be rounded down.
 std::string bound(const std::optional<double>& value) { return value ? fmt::format("{}", *value) : ""; }
 
 std::string kind_text(CellModel::Kind kind) {

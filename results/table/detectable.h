@@ -4,7 +4,7 @@
 // a true mean difference d with probability P(|T| > t_{1 - significance/2, n-1}), where T is
 // noncentral t with n - 1 degrees of freedom and noncentrality d sqrt(n) / sd. This is solved for d
 // at the given `power`. It describes what the experiment could detect and not what is true; as sd
-// is estimated from the same few differences, it is uncertain itself. Nothing if n < 2 or sd = 0.
+// is estimated from the same few differences, it is uncertain itself. None if n < 2 or sd = 0.
 #pragma once
 
 #include <optional>

@@ -77,7 +77,7 @@ DocumentPanel panel_of(const TableModel& table, const PanelModel& model, Documen
   return panel;
 }
 
-// As the spec wants it. What is said above the table stays.
+// Removes the notes that the spec does not want. Text above the table stays.
 void leave_out_notes(spec::TableNotes shown, Document& document) {
   if (shown == spec::TableNotes::all) return;
   document.notes.clear();
@@ -100,7 +100,7 @@ DocumentCell cell_of(const ValueCell& value, bool some_are_ours, const std::stri
   cell.tone = value.in_band() == false ? DocumentCell::Tone::failed
               : text.main == kNoValue  ? DocumentCell::Tone::absent
                                        : DocumentCell::Tone::plain;
-  // Among ours, a cell that is the paper's alone must not be taken for one of them.
+  // A cell that is the paper's alone must not be taken for one of ours.
   if (some_are_ours && value.paper && !value.ours) cell.details.insert(cell.details.begin(), word);
   cell.notes = value.notes;
   return cell;
@@ -115,7 +115,7 @@ bool has_ours(const ValueTable& table) {
   return false;
 }
 
-// What the table's cells hold decides what a reader must be told of them.
+// Returns the notes on how to read the table, which depend on what its cells hold.
 std::vector<std::string> reading_notes(const ValueTable& table) {
   bool ours = false, paper = false, both = false, verdict = false;
   for (const auto& row : table.rows) {

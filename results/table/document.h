@@ -29,7 +29,7 @@ struct DocumentCell {
 
 struct DocumentRow {
   std::vector<std::string> heads;  // one a head of the panel
-  // What kind of row it is; empty where the panel has no label column.
+  // The row's label; empty if the panel has no label column.
   std::string label;
   std::vector<int> notes;
   std::vector<DocumentCell> cells;  // one a column

@@ -36,7 +36,7 @@ struct FigureRequest {
   std::vector<std::optional<double>> epsilons;  // absent: non-private; empty: all
   json::object options;                         // every default filled in
   spec::FigureLook look = {};
-  // Of each box, in pixels before the font's scale; absent: the kind's own.
+  // The size of each box, in pixels before the font's scale; absent: the kind's own.
   std::optional<double> box_width = {}, box_height = {};
 
   bool wants_row(const std::string& id, const std::string& group) const;
@@ -44,7 +44,8 @@ struct FigureRequest {
   bool wants_epsilon(const std::optional<double>& epsilon) const;
 };
 
-// Of the figures that a spec lists. One that lists none has the usual ones (plots/figures.h).
+// Returns the requests of the figures that a spec lists. A spec that lists none has the usual ones
+// (plots/figures.h).
 std::vector<FigureRequest> figure_requests(const std::vector<spec::Figure>& figures);
 
 }  // namespace hyfreedp::results

@@ -23,7 +23,7 @@ class Footnotes {
   std::vector<std::string> texts_;
 };
 
-// Of texts, notes and flags alike.
+// Adds a text, note or flag unless the list has it.
 template <class T>
 void add_once(std::vector<T>& list, const std::type_identity_t<T>& item) {
   if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);

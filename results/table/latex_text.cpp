@@ -32,7 +32,7 @@ const std::map<char, const char*>& special() {
   return kSpecial;
 }
 
-// What tables and specs use beyond ASCII and accented letters.
+// The characters that tables and specs use beyond ASCII and accented letters.
 const std::map<char32_t, const char*>& symbols() {
   static const std::map<char32_t, const char*> kSymbols = {
       {U'α', "$\\alpha$"},

@@ -9,8 +9,8 @@
 namespace hyfreedp::results {
 namespace {
 
-// What fits beside and beneath each other, in characters and in lines: a page's width, scaled down
-// a little, and half its height, so that the next table finds room on the same page.
+// The room for a table, in characters and in lines: a page's width, scaled down a little, and half
+// its height, so that the next table finds room on the same page.
 constexpr std::size_t kPageWidth = 125;
 constexpr std::size_t kPageLines = 30;
 constexpr std::size_t kHeadWidth = 34;  // beyond it a row's name is wrapped

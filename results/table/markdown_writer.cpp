@@ -9,7 +9,7 @@
 namespace hyfreedp::results {
 namespace {
 
-// What Markdown or a table row would read as markup.
+// Escapes what Markdown or a table row would read as markup.
 std::string escaped(const std::string& text) {
   std::string out;
   for (const char c : text) {

@@ -11,7 +11,7 @@
 namespace hyfreedp::results {
 namespace {
 
-// Whether these are records of a user's own files.
+// True if these are records of a user's own files.
 bool is_own(const trial::Named& dataset) {
   const auto facts = datasets::find_dataset(dataset.name);
   return facts && (**facts).own_records;

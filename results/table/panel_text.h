@@ -1,5 +1,5 @@
-// What a table says of a panel before its rows: settings, splits, test sets, and notes on weights.
-// All of it is of the spec and the public facts of its datasets. Called by table_model.
+// The text above a panel's rows: settings, splits, test sets, and notes on weights. All of it is
+// from the spec and the public facts of its datasets. Called by table_model.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace hyfreedp::results {
 
-// Whether it is tested on records of a user's own files.
+// True if it is tested on records of a user's own files.
 bool has_own_test(const spec::Panel& panel);
 bool has_own_records(const trial::OodTest& shifted);
 
@@ -30,7 +30,7 @@ std::string optimizers_text(const std::string& usual,
 // "stl10: 7200 records of stl10"
 std::string ood_test_text(const trial::OodTest& shifted);
 
-// Of the weights that training begins with and of those that make the features: sentences.
+// Notes on the weights that training begins with and on those that make the features: sentences.
 std::vector<std::string> overlap_notes(const spec::Panel& panel);
 
 }  // namespace hyfreedp::results

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kPercent = 100;
 
-// In percent, of the reported run's last evaluation; nothing of a study that failed.
+// The accuracy in percent of the reported run's last evaluation; none for a study that failed.
 Result<std::optional<double>> accuracy_of(const Store& store, const StudyRecord& study) {
   if (study.reported_trial.empty()) return std::optional<double>{};
   const auto last = store.last_metrics(study.reported_trial, "test", "accuracy", 1);

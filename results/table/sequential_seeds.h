@@ -1,5 +1,5 @@
-// When a panel whose seeds are trained until a comparison is decided (`seeds: {until: ...}`) has
-// enough of them.
+// Decides when a panel whose seeds are trained until a comparison is decided (`seeds: {until:
+// ...}`) has enough of them.
 //
 // Each column of the panel is decided by itself: by the differences of the two rows' test
 // accuracies, in percentage points, paired by seed. After `from` seeds, and after each further one,
@@ -37,11 +37,12 @@ class ComparedSeeds {
   ComparedSeeds(const Store& store, const spec::SequentialSeeds& rule) : store_(store), rule_(rule) {}
   // Studies of other rows are passed over.
   void add(const StudyRecord& study);
-  // Whether both rows have an answer for each of the first `seeds` seeds, or were stopped before.
+  // True if both rows have an answer for each of the first `seeds` seeds, or were stopped before.
   bool can_look(std::int64_t seeds) const;
-  // At the first `seeds` seeds, less those that were not needed.
+  // The look at the first `seeds` seeds, less those that were not needed.
   Result<SeedLook> look(std::int64_t seeds) const;
-  // As many as both rows have, without a gap and without those that were not needed.
+  // The number of first seeds that both rows have, without a gap and without those that were not
+  // needed.
   std::int64_t known() const;
   bool has_stopped() const;
 
@@ -51,8 +52,8 @@ class ComparedSeeds {
   std::map<std::int64_t, StudyRecord> first_, second_;
 };
 
-// Whether the row has the column. In one that the compared rows do not have, nothing is decided,
-// and `from` seeds are trained.
+// True if the row has the column. In a column that the compared rows do not have, nothing is
+// decided, and `from` seeds are trained.
 bool has_column(const spec::Row& row, const std::optional<double>& epsilon);
 
 // For the table: how many seeds each column took, and why. `studies` are those of the panel.

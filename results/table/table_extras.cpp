@@ -205,8 +205,8 @@ void mark_beaten_oracles(PanelModel& panel, Footnotes& footnotes) {
   }
 }
 
-// Where the mean, or the median where that is shown, is no seed's result: the seeds themselves.
-// Points of accuracy alone have a size that says when.
+// Adds a note with the seeds' values to a cell whose mean, or median if that is shown, is near no
+// seed's result. Only accuracy has a fixed size of what is near, in points.
 void note_distant_means(PanelModel& panel, Footnotes& footnotes) {
   if (panel.table.metric != spec::Metric::accuracy) return;
   for (std::size_t column = 0; column < panel.columns.size(); ++column) {

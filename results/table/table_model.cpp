@@ -33,7 +33,7 @@ SeedResult seed_only(std::int64_t seed) {
   return result;
 }
 
-// What the reported trial adds to a study.
+// The values of the reported trial that a study does not have.
 struct Reported {
   std::optional<double> accuracy;    // percent
   std::optional<double> value;       // of the panel's metric
@@ -51,7 +51,7 @@ std::string rule_of(const StudyRecord& study) {
   return rule == "sum" && study.trials.size() < 2 ? "trial" : rule;
 }
 
-// Of one set, over the seeds that have a value of the cell.
+// The accuracy on one set, over the seeds that have a value of the cell.
 OodValue over_seeds(const std::string& id, const std::vector<SeedResult>& seeds) {
   std::vector<double> values;
   for (const auto& result : seeds) {
@@ -359,8 +359,9 @@ class Builder {
     return reported;
   }
 
-  // Notes the builds that made them, and returns the largest memory that one took. Of a private
-  // selection only the reported run: the others, and how many there were, are confidential.
+  // Notes the builds that made them, and returns the largest memory that one took. For a private
+  // selection it looks at the reported run alone: the others, and how many there were, are
+  // confidential.
   Result<Memory> look_at_runs(const StudyRecord& study) {
     Memory memory;
     auto ids = run_count_is_public(study) ? study.trials : std::vector<std::string>{};
@@ -409,7 +410,7 @@ class Builder {
     return reported;
   }
 
-  // Of all that a run measured, what a cell is made of: the last evaluations.
+  // Returns those of a run's metrics that a cell is made of: the last evaluations.
   Result<std::vector<trial::MetricRecord>> shown_metrics(const std::string& trial) const {
     std::vector<trial::MetricRecord> shown;
     Result<void> outcome;

@@ -52,11 +52,11 @@ struct SeedResult {
   std::optional<double> epsilon;
   std::string failure_kind;
   std::string failure_message;
-  // For a folded row (groups.h): whether some of its candidates have no value at this seed, so that
+  // True for a folded row (groups.h) some of whose candidates have no value at this seed, so that
   // the value is over the others.
   bool lacks_candidates = false;
-  // What a finished run whose method did not work says, such as "stuck at d0"; a function of
-  // releases.
+  // Outcomes that a finished run reports whose method did not work, such as "stuck at d0"; a
+  // function of releases.
   std::vector<std::string> outcomes = {};
   // Accuracy in percent at the last step, by the set's id.
   std::map<std::string, double> ood_test = {};
@@ -67,14 +67,13 @@ struct PaperValue {
   double value = 0;
   std::optional<double> sd;
   std::string unit;
-  // Where ours and the paper's are of one kind and the task is the paper's
-  // (PanelModel::is_the_papers_task), or a tolerance says that they may be subtracted: ours less
-  // the paper's.
+  // Ours less the paper's. Absent unless both are of one kind and the task is the paper's
+  // (PanelModel::is_the_papers_task), or a tolerance says that they may be subtracted.
   std::optional<double> difference;
   std::optional<bool> in_band;  // where a tolerance is given
-  // Of another task the order alone can be compared: the row's rank in its column by our values and
-  // by the paper's, among the `ranked` rows that have both; 1 is the best, equal values share a
-  // rank.
+  // The row's rank in its column by our values and by the paper's, among the `ranked` rows that
+  // have both; 1 is the best, equal values share a rank. Set for another task, of which the order
+  // alone can be compared.
   std::optional<double> our_rank;
   std::optional<double> rank;
   int ranked = 0;
@@ -123,7 +122,7 @@ struct CellModel {
   bool beats_oracle = false;
   std::optional<double> rank;
   std::optional<PaperValue> paper;
-  // In the panel's order; of a folded row (groups.h) none.
+  // The sets in the panel's order; a folded row (groups.h) has none.
   std::vector<OodValue> ood_test;
 
   // Set only if confidential values were asked for.
@@ -153,18 +152,19 @@ struct PanelModel {
   double delta = 0;
   std::vector<std::string> ood_test = {};  // ids
   std::vector<std::optional<double>> columns;
-  // Where the spec fixes them, by the epsilon that they cost in some row: ascending.
+  // The noise multipliers, if the spec fixes them, by the epsilon that they cost in some row:
+  // ascending.
   std::map<double, std::set<double>> noise_multipliers = {};
   std::vector<RowModel> rows;
   std::vector<int> notes;
   TableSettings table = {};
   TableLook look = {};
-  // How many seeds there are follows from their values (sequential_seeds.h).
+  // True if a comparison of values decides how many seeds there are (sequential_seeds.h).
   bool has_sequential_seeds = false;
   // false: the spec's preset stands for another (`small`, `smoke`, ...)
   bool is_the_papers_task = true;
 
-  // Whether the memory of some run is recorded.
+  // True if the memory of some run is recorded.
   bool shows_memory() const;
 };
 
@@ -181,7 +181,7 @@ struct TableModel {
   std::vector<std::string> footnotes;  // numbered from 1
   std::vector<std::string> notes;      // how to read the table
   spec::TableNotes shown_notes = spec::TableNotes::all;
-  // Of a figure, by rows and groups: the spec's own.
+  // The spec's own colours of a figure, by rows and groups.
   std::map<std::string, std::string> colours = {};
 };
 
@@ -195,7 +195,7 @@ struct TableOptions {
 
 Result<TableModel> build_table(const Store& store, const std::string& spec, const TableOptions& options = {});
 
-// Whether the number of runs, and everything that reveals it (time of all runs, losing runs), is
+// True if the number of runs, and everything that reveals it (time of all runs, losing runs), is
 // public.
 bool run_count_is_public(const StudyRecord& study);
 

@@ -78,7 +78,7 @@ std::string accountants_text(const std::set<std::string>& accountants) {
   return text;
 }
 
-// Which accountant set the noise: that of most rows, then the others with theirs. Nothing where no
+// Says which accountant set the noise: that of most rows, then the others with theirs. Empty if no
 // row's was recorded.
 std::string noise_text(std::map<std::string, std::set<std::string>> rows) {
   const auto unrecorded = rows.extract("");
@@ -98,7 +98,7 @@ std::string noise_text(std::map<std::string, std::set<std::string>> rows) {
   return text + ".";
 }
 
-// Which of several runs is the reported one.
+// Says which of several runs is the reported one.
 std::string selection_text(const NoteFacts& facts) {
   std::vector<std::string> parts;
   std::set<std::string> selected, summed;

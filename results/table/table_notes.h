@@ -21,7 +21,7 @@ std::string mixed_builds_note(const std::set<trial::Build>& builds);
 
 inline constexpr const char* kReproducibleNoise = "reproducible noise: not a private release";
 
-// What general notes depend on.
+// The facts on which general notes depend.
 struct NoteFacts {
   std::set<std::string> accountants;  // that gave a reported epsilon
   // Titles of the rows whose noise was calibrated, by the accountant that set it; of "" it was not

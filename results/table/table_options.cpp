@@ -72,7 +72,7 @@ const std::vector<OptionSpec>& table_options() {
     options.insert(options.end(), notes.begin(), notes.end());
     for (auto& option : options) {
       option.stored_always = false;
-      // Where it is not given, the spec decides.
+      // If it is not given, the spec decides.
       if (option.name == "paper") option.default_value = nullptr;
     }
     return options;

@@ -35,7 +35,7 @@ BOOST_DESCRIBE_STRUCT(TableSettings, (),
                       (metric, relative_to, groups, last_checkpoints, interval, ranks, mdd, oracle_beaten,
                        paper, paper_tolerance))
 
-// How a table looks (harness/spec/table.h): nothing that changes a value.
+// The look of a table (harness/spec/table.h): nothing that changes a value.
 struct TableLook {
   std::vector<spec::TableColumn> columns = {spec::TableColumn::label, spec::TableColumn::time,
                                             spec::TableColumn::memory};

@@ -16,15 +16,15 @@ struct ValueCell {
   std::optional<double> ours;
   std::optional<double> paper;
   std::optional<double> paper_sd;  // as the paper prints it
-  // Instead of a number: "yes", "not stated"; empty otherwise.
+  // The text instead of a number: "yes", "not stated"; empty otherwise.
   std::string text;
   int decimals = 2;  // to print; the paper's own where it has the cell
-  // Of the paper's value, where it is printed with others than ours.
+  // The decimals of the paper's value, if it is printed with others than ours.
   std::optional<int> paper_decimals = {};
   std::optional<double> tolerance;  // none: no verdict
   std::vector<int> notes;           // numbers into ValueTable::footnotes, from 1
 
-  // Nothing unless both values and a tolerance are given.
+  // None unless both values and a tolerance are given.
   std::optional<bool> in_band() const {
     if (!ours || !paper || !tolerance) return std::nullopt;
     const double difference = *ours - *paper;
@@ -42,7 +42,7 @@ struct ValueTable {
   std::string title;
   std::string description;  // what is computed, from which formula and source
   std::string unit;         // of all cells: "epsilon", "%"; empty where the columns say it
-  // What stands in `paper` of the cells: a printed value, or what a formula of the paper gives,
+  // The source of `paper` in the cells: a printed value, or what a formula of the paper gives,
   // which it does not print.
   enum class Source { paper, formula };
   Source source = Source::paper;
