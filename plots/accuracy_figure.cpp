@@ -68,7 +68,7 @@ std::vector<double> values_of(const CellModel& cell, bool percent) {
   return values;
 }
 
-// What a cell shows: its mean, the bar around it, and each seed's value.
+// The range that a cell shows: its mean, the bar around it, and each seed's value.
 Range extent_of(const CellModel& cell, bool percent) {
   const double half = cell.sd.value_or(0);
   Range extent = {cell.mean - half, cell.mean + half};
@@ -78,7 +78,7 @@ Range extent_of(const CellModel& cell, bool percent) {
   return extent;
 }
 
-// Of all cells with a value, by their lower ends.
+// The ranges of all cells with a value, by their lower ends.
 std::vector<Range> extents_of(const PanelModel& panel, bool percent) {
   std::vector<Range> extents;
   for (const auto& row : panel.rows) {

@@ -1,4 +1,5 @@
-// What a method costs beside another: bars lie, so that a row's whole name stands above its bar.
+// Draws what a method costs beside another: bars lie, so that a row's whole name stands above its
+// bar.
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -36,7 +37,7 @@ std::vector<Bar> bars_of(const RunCell& cell, bool per_step) {
   return bars;
 }
 
-// Over the other row's, paired by seed where both have it; otherwise over its mean.
+// The ratios to the other row's values, paired by seed if both have it; otherwise to its mean.
 std::vector<double> ratios(const BySeed& own, const BySeed& other) {
   std::vector<double> paired, all;
   double sum = 0;

@@ -10,7 +10,7 @@ namespace hyfreedp::plots {
 // The colour at `share` in [0, 1]: 0 is the darkest, 1 the lightest.
 std::string scale_colour(double share);
 std::vector<std::string> scale_colours(bool reversed);  // for a colour bar, from low to high
-// Whether white text has more contrast on this colour than black text (WCAG's relative luminance).
+// True if white text has more contrast on this colour than black text (WCAG's relative luminance).
 bool is_dark(const std::string& colour);
 // The colour mixed with white; `share` 0 is white, 1 the colour.
 std::string tint(const std::string& colour, double share);

@@ -99,7 +99,7 @@ class CurveFigure {
     return std::optional<Line>(std::move(line));
   }
 
-  // In pixels; a title is wider than its box by a part of the gap at most.
+  // The widest title in pixels; it is wider than its box by a part of the gap at most.
   double widest_title() const {
     std::size_t widest = 0;
     for (const auto& [panel, boxes] : rows_) {

@@ -43,7 +43,7 @@ std::string label_of(const std::string& quantity) {
   return found == labels().end() ? quantity : found->second;
 }
 
-// Of a run without noise.
+// True for quantities that are raw values in a run without noise.
 bool shows_raw_values(const std::string& quantity) {
   return !quantity.starts_with("test ") && !quantity.starts_with(kTraining) && quantity != kStepSize &&
          !results::is_step_size(quantity);

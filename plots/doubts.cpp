@@ -33,7 +33,7 @@ void doubt_quantity(const Runs& runs, const std::string& name, std::vector<std::
       doubts.push_back("no row that it is of chooses its step size");
     return;
   }
-  // What a method stores is its own affair, and its names are single words.
+  // Single words are not checked: they may be names of what a method stores.
   const auto known = known_quantities();
   if (name.find(' ') == std::string::npos || std::ranges::count(known, name) > 0) return;
   doubts.push_back(fmt::format("there is no quantity '{}'.{}", name, did_you_mean(name, known)));

@@ -1,5 +1,5 @@
-// What is doubtful of a figure that a spec lists before anything is trained: a name that no run
-// has.
+// Finds what is doubtful of a figure that a spec lists before anything is trained: a name that no
+// run has.
 #pragma once
 
 #include <string>

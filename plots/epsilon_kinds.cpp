@@ -19,7 +19,8 @@ using accounting::Events;
 
 constexpr int kTuningPoints = 12;
 
-// What the first `share` of a run had executed. A release that happens once has happened.
+// Returns the events that the first `share` of a run has executed. A release that happens once has
+// happened.
 std::vector<Event> first_of(std::vector<Event> events, double share) {
   for (auto& event : events) {
     if (auto* batch = std::get_if<Batch>(&event.what)) {
@@ -46,7 +47,7 @@ class Prices {
   std::map<std::string, double> known_;
 };
 
-// Of each row of a cell the first seed's.
+// Returns the first seed's run of each row of a cell.
 std::vector<const Run*> first_runs(const RunCell& cell) {
   std::vector<const Run*> runs;
   for (const auto* run : cell.runs) {

@@ -18,7 +18,7 @@ namespace hyfreedp::plots {
 
 namespace {
 
-// Of a spec that lists none.
+// Draws the figures of a spec that lists none.
 Result<std::vector<Figure>> usual_figures(const results::Store& store, const results::TableModel& table) {
   std::vector<Figure> figures;
   if (auto accuracy = accuracy_figure(table)) figures.push_back(std::move(*accuracy));
@@ -68,7 +68,8 @@ Result<Outcome> build_kind(const Source& source, const results::FigureRequest& r
   return results::find_figure_kind(request.kind).error();
 }
 
-// What takes place beside the boxes depends on the figure, so that it is built several times.
+// Builds a figure of the size that was asked for. The room beside its boxes depends on the figure,
+// so it is built several times.
 Result<Outcome> build_sized(const Source& source, results::FigureRequest request) {
   const auto sized = [&](double width, double height) {
     request.box_width = width;
@@ -181,7 +182,7 @@ Result<FileKind> drawable(const std::string& path) {
 Result<void> draw_file(const Figure& figure, const std::string& path, bool owner_only) {
   const auto kind = drawable(path);
   if (!kind) return kind.error();
-  // Not beside PATH, which may be a device.
+  // The files are not written beside PATH, which may be a device.
   const auto scratch = ScratchFolder::make();
   if (!scratch) return scratch.error();
   const auto script = scratch->path() + "/figure.gp", picture = scratch->path() + "/figure";

@@ -36,7 +36,7 @@ inline constexpr FigureBuilder kBuilders[] = {{"accuracy", accuracy_kind},
                                               {"signal", signal_kind},
                                               {"tuning-cost", tuning_cost_kind}};
 
-// Of the kind `curves`: the quantity that is the step size in force; the names in a list separated
+// For the kind `curves`: the quantity that is the step size in force; the names in a list separated
 // by commas; and the quantities that this program's own methods and its evaluation store.
 inline constexpr const char* kStepSize = "step-size";
 std::vector<std::string> quantities_of(const std::string& text);

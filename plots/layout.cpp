@@ -155,7 +155,7 @@ std::vector<Tick> logarithmic_ticks(double from, double to) {
   const double span = std::log10(to / from);
   auto ticks = span > kManyDecades ? powers_of_ten(from, to) : ticks_of_decades(from, to);
   if (ticks.size() < kFewestTicks) ticks = ticks_of_decades(from, to);
-  // Within one decade even steps: the numbers say how they are spaced.
+  // Ticks within one decade have even steps: the numbers say how they are spaced.
   for (int count = 4; ticks.size() < kFewestTicks && count <= 10; ++count)
     ticks = linear_ticks(from, to, count);
   return ticks;

@@ -1,4 +1,4 @@
-// What the figures share: positions of boxes, styles of rows, the legend.
+// Parts that the figures share: positions of boxes, styles of rows, the legend.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ inline constexpr double kAxisLabelDrop = 46;  // from a box's lower edge to the 
 inline constexpr double kTitleHeight = 26;    // a line of text above a box
 inline constexpr double kLegendWidth = 300;
 
-// Of all methods of the table, the same in every figure of it.
+// The colours of all methods of the table, the same in every figure of it.
 MethodColours colours_of(const results::TableModel& table);
 
 // Style and title of each row id over all panels, in order of first appearance.
@@ -53,7 +53,7 @@ void add_legend_beneath(Figure& figure, std::vector<LegendEntry> legend, double 
 // Font and scale of the figure, as the spec wants them.
 void set_font(Figure& figure, const spec::FigureLook& look);
 
-// At most `count` round ticks (steps of 1, 2 or 5 times a power of ten) within [from, to].
+// Returns at most `count` round ticks (steps of 1, 2 or 5 times a power of ten) within [from, to].
 std::vector<Tick> linear_ticks(double from, double to, int count);
 
 // 1-2-5 ticks within [from, to] on a logarithmic axis; decades alone where it spans more than

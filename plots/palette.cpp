@@ -19,8 +19,8 @@ constexpr std::array<std::pair<std::string_view, const char*>, 19> kColours = {{
     {"dpmomentum", "#CC6677"},    {"dpadam", "#661100"},      {"adadp", "#6699CC"},
     {"fixed-rate", "#AA7733"},
 }};
-// For methods that are not in the list: chosen in CIELAB, each at least 29 (CIE 1976) from every
-// colour above and from each other, and at least 2.6 : 1 on white.
+// Colours for methods that are not in the list: chosen in CIELAB, each at least 29 (CIE 1976) from
+// every colour above and from each other, and at least 2.6 : 1 on white.
 constexpr std::array<const char*, 12> kFurther = {"#0000FF", "#00B400", "#FF1E00", "#965AFF",
                                                   "#FF0FFF", "#3C4B00", "#FF004B", "#9687F0",
                                                   "#8700A5", "#694B78", "#FF0096", "#FF5AE1"};
@@ -37,7 +37,7 @@ std::optional<std::string> listed_colour(const std::string& method) {
   return std::nullopt;
 }
 
-// Not std::hash, which may differ between libraries.
+// std::hash may differ between libraries, so it is not used.
 std::size_t hash_of(const std::string& text) {
   std::size_t sum = 0;
   for (const unsigned char byte : text) sum = sum * 31 + byte;

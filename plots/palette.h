@@ -20,7 +20,7 @@
 
 namespace hyfreedp::plots {
 
-// How a line is drawn, in gnuplot's terms.
+// The style of a line, in gnuplot's terms.
 struct LineStyle {
   std::string colour;  // "#RRGGBB"
   int dash = 1;        // dashtype (dt)

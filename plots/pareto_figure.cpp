@@ -28,7 +28,7 @@ std::vector<RunCell> boxes_of(const Source& source, const std::vector<Run>& runs
   return boxes;
 }
 
-// From the better x to the worse, each better in y than all before.
+// Returns the points from the better x to the worse, each better in y than all before.
 std::vector<Point> front_of(std::vector<Point> points, bool lower_x, bool higher_y) {
   std::sort(points.begin(), points.end(), [&](const Point& a, const Point& b) {
     if (a.x != b.x) return lower_x ? a.x < b.x : a.x > b.x;

@@ -25,7 +25,7 @@ const LineStyle kRate{"#D55E00", 2, 7};
 struct Probe {
   std::int64_t step = 0;
   std::vector<Point> losses;  // by x
-  // Of public data: the batch's losses clipped, and as they are.
+  // The batch's losses clipped, and as they are; empty unless the data are public.
   std::vector<Point> clipped, raw;
   double slope = 0, curvature = 0, eta = 0;
   bool fitted = false;          // the fit is known and finite
@@ -78,7 +78,8 @@ std::vector<Probe> probes_of(const Run& run, const std::vector<trial::StepRecord
   return probes;
 }
 
-// Those at or after the wanted steps; or evenly spread.
+// Returns the probes at or after the wanted steps; if none are wanted, probes that are evenly
+// spread.
 std::vector<Probe> chosen(const std::vector<Probe>& all, const json::array& wanted) {
   std::vector<Probe> probes;
   if (wanted.empty()) {

@@ -53,7 +53,7 @@ constexpr const char* kReading =
     "type lead to the "
     "footnotes.</p>\n";
 
-// Of tables that no run gave.
+// Says how to read tables that no run gave.
 constexpr const char* kReadingValues =
     "<p>Nothing was trained for a table of plain values. Each cell is a value that was computed here, with "
     "what "
@@ -69,7 +69,7 @@ std::string reading(const std::vector<ReportPart>& parts) {
   return text;
 }
 
-// Of a spec that trains nothing only where there is something to show.
+// True unless the spec trains nothing and there is nothing to show.
 bool has_figures(const ReportPart& part) {
   return part.table || !part.figures.drawn.empty() || !part.figures.left_out.empty() ||
          !part.figures.missing.empty();

@@ -25,9 +25,9 @@ struct ReportPart {
   std::string id;              // the spec's name, unique in the report
   results::Document document;  // its tables
   ReportFigures figures;
-  // The table of a spec with runs, from the store that report_html is given. Nothing for a spec
-  // that trains nothing (computed values, or the paper's values alone): it spent nothing, and
-  // `text` is shown instead.
+  // The table of a spec with runs, from the store that report_html is given. Absent for a spec that
+  // trains nothing (computed values, or the paper's values alone): it spent nothing, and `text` is
+  // shown instead.
   std::optional<results::TableModel> table = {};
   std::string text = {};  // the spec as it was read, for a part without a table
 };

@@ -15,7 +15,7 @@ namespace {
 constexpr double kSmallest = 0.8, kLargest = 1.25;
 constexpr double kLegendMargin = 4;  // pixels, between what is shown and the legend
 
-// What of the canvas is shown, from its upper left corner.
+// The part of the canvas that is shown, from its upper left corner.
 struct View {
   double width = 0, height = 0;
   bool has_legend = true;  // within it
@@ -30,8 +30,8 @@ double right_end(const Text& text) {
                                                        : 0);
 }
 
-// Of what is drawn: the right end of the boxes, and the lower end of boxes with their ticks and of
-// texts.
+// The ends of what is drawn: the right and the lower end of the boxes, and the lower end of boxes
+// with their ticks and of texts.
 struct Extent {
   double boxes_right = 0, boxes_bottom = 0, bottom = 0;
 };

@@ -1,9 +1,9 @@
 // The runs that a figure reads: test metrics of finished runs of the rows that it names, by their
 // settings.
 //
-// All runs of a row are read only if their number is public. Of a row of private selection the
-// losing runs and their number are confidential (results/README.md), so such a row is left out and
-// named unless the table is confidential.
+// All runs of a row are read only if their number is public. The losing runs of a private selection
+// and their number are confidential (results/README.md), so such a row is left out and named unless
+// the table is confidential.
 #pragma once
 
 #include <map>
@@ -19,7 +19,7 @@
 
 namespace hyfreedp::plots {
 
-// What a figure is drawn from.
+// The sources from which a figure is drawn.
 struct Source {
   const results::Store& store;
   const results::TableModel& table;

@@ -93,7 +93,7 @@ void set_range(const std::vector<double>& range, SheetAxis& axis) {
   axis.ticks.clear();
 }
 
-// With what the spec says of the figure's look.
+// Applies what the spec says of the figure's look.
 Sheet with_look(Sheet sheet) {
   const auto& look = sheet.look;
   sheet.panel_width = sheet.box_width.value_or(sheet.panel_width);
@@ -288,7 +288,8 @@ class Placer {
     figure_.boxes.push_back(std::move(box));
   }
 
-  // At the right of one column, else beneath, where a figure of a given width has room for it.
+  // Places the legend at the right of one column, else beneath, where a figure of a given width has
+  // room for it.
   void place_legend(double below) {
     if (sheet_.legend.empty()) return;
     if (columns_ == 1 && sheet_.look.size.empty()) {

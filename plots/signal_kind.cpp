@@ -45,7 +45,7 @@ Result<std::optional<double>> median_of(const std::vector<trial::StepRecord>& st
   return std::optional(median(values));
 }
 
-// Of a row, by the panel's number of parameters: a value a seed.
+// The values of a row by the panel's number of parameters: a value a seed.
 using BySize = std::map<double, std::vector<double>>;
 
 Line line_of(const BySize& sizes, const LineStyle& style) {

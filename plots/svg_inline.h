@@ -6,8 +6,7 @@
 
 namespace hyfreedp::plots {
 
-// Of the picture, `width` by `height` are shown from its upper left corner, in the units of its
-// viewBox.
+// Shows `width` by `height` of the picture from its upper left corner, in the units of its viewBox.
 std::string inline_svg(const std::string& svg, const std::string& name, const std::string& description,
                        double width, double height);
 
