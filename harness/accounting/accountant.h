@@ -18,7 +18,7 @@
 //
 // Assumptions. Every batch is a Poisson sample drawn afresh. Noise is exact Gaussian or Laplace
 // noise, given in units of the add/remove sensitivity (1; under replace-one the distance is 2).
-// What is released may be chosen adaptively; sample rates and noise multipliers may not. Errors: an
+// Releases may be chosen adaptively; sample rates and noise multipliers may not. Errors: an
 // accountant returns an error, as a sentence, for events that it cannot price. Edge cases: no event
 // costs epsilon 0; an infinite epsilon is a valid answer and not an error.
 #pragma once
@@ -77,8 +77,8 @@ struct DeltaAnswer {
 };
 Result<DeltaAnswer> delta_pld(const Events& events, double epsilon);
 
-// What the program reports: PLD where it applies, with RDP beside it. `epsilon` is the smaller of
-// the two upper bounds, which is an upper bound too.
+// The epsilon that the program reports: PLD where it applies, with RDP beside it. `epsilon` is the
+// smaller of the two upper bounds, which is an upper bound too.
 struct ReportedEpsilon {
   double epsilon = 0;
   double epsilon_lower = 0;
@@ -90,8 +90,8 @@ struct ReportedEpsilon {
   std::string note;
   // as in EpsilonAnswer, of the accountant that gave `epsilon`
   std::vector<std::string> splits = {};
-  // Of a table's row: which accountant set its noise ("pld", "rdp"), whoever gave `epsilon`. Empty:
-  // none did (the spec fixes the noise), or it was not recorded.
+  // The accountant that set the noise of a table's row ("pld", "rdp"), whichever gave `epsilon`.
+  // Empty: none did (the spec fixes the noise), or it was not recorded.
   std::string noise_accountant = {};
 
   static constexpr std::array kLeftOut = {"noise_accountant"};
@@ -124,9 +124,9 @@ double gdp_delta(double mu, double epsilon);
 Result<double> gdp_epsilon(double mu, double delta);
 Result<double> gdp_mu(double epsilon, double delta);
 
-// What releases of Gaussian noise on all records cost by "pld" or "rdp", as a function of their mu
-// (noise multiplier 1/mu; the squares of several add up), and the largest mu that meets an epsilon.
-// By PLD these are the exact conversions above.
+// The cost of releases of Gaussian noise on all records by "pld" or "rdp", as a function of their
+// mu (noise multiplier 1/mu; the squares of several add up), and the largest mu that meets an
+// epsilon. By PLD these are the exact conversions above.
 Result<double> epsilon_of_mu(double mu, double delta, const std::string& accountant);
 Result<double> mu_of_epsilon(double epsilon, double delta, const std::string& accountant);
 

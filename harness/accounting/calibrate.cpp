@@ -109,7 +109,7 @@ class Search {
     return {};
   }
 
-  // Where the line through the two ends crosses the target.
+  // The logarithm of the noise at which the line through the two ends crosses the target.
   double root_estimate() const {
     const double width = meeting_.log_noise - missing_.log_noise;
     if (std::abs(meeting_.excess) > 49 || std::abs(missing_.excess) > 49)

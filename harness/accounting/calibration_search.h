@@ -14,14 +14,14 @@ using EpsilonOfNoise = std::function<Result<EpsilonAnswer>(double noise)>;
 
 using EventsOfNoise = std::function<Events(double noise)>;
 
-// Where a search begins: the noise at which the inversion of the moment generating function
-// (contour.h) meets the target, and the slope of log epsilon over log noise there. It does not
-// affect the answer, which the accountant decides.
+// The point at which a search begins: the noise at which the inversion of the moment generating
+// function (contour.h) meets the target, and the slope of log epsilon over log noise there. It does
+// not affect the answer, which the accountant decides.
 struct NoiseHint {
   double log_noise = 0;
   double slope = -1;
 };
-// Nothing where the inversion does not apply or finds no such noise.
+// None if the inversion does not apply or finds no such noise.
 std::optional<NoiseHint> noise_hint(const EventsOfNoise& events_at, double epsilon, double delta);
 
 // The smallest noise multiplier in [0.01, 1e8], within the relative `tolerance`, whose epsilon is

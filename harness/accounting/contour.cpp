@@ -266,8 +266,7 @@ std::optional<double> contour_value(std::vector<Member> members, Direction direc
   }
   Question target = question;
   double hidden = question.delta.value_or(1e-20);
-  // Where the loss comes in rare jumps the first saddle point is far off; it is moved to the
-  // answer.
+  // If the loss comes in rare jumps, the first saddle point is far off; it is moved to the answer.
   for (int i = 0; i < 6; ++i) {
     const double tail = std::max(1e-290, hidden * kHidden / uses);
     place_nodes(members, tail);
@@ -292,7 +291,7 @@ std::optional<double> contour_value(std::vector<Member> members, Direction direc
     }
     const auto found = solve(contour, epsilon, log_delta);
     if (!found) return std::nullopt;
-    // Within the aliasing window's slack the contour was good for the answer too.
+    // The contour was good for the answer too if that is within the aliasing window's slack.
     if (std::abs(*found - epsilon) < 0.25 / saddle.theta) return found;
     target = {{}, *found};
   }

@@ -299,7 +299,7 @@ void discrete_lower(const LossCells& cells, int coarsening, DiscreteLoss& loss) 
   loss.infinite = 0;
   loss.mass.clear();
   loss.mass.reserve(cells.p.size() / static_cast<std::size_t>(coarsening) + 4);
-  // Where the loss piles up one cell holds nearly all mass: its loss is made a lattice point.
+  // If the loss piles up, one cell holds nearly all mass: its loss is made a lattice point.
   const auto heaviest =
       static_cast<std::size_t>(std::max_element(cells.p.begin(), cells.p.end()) - cells.p.begin());
   const auto doubt = [&](std::size_t i) {

@@ -72,7 +72,7 @@ struct DiscreteLoss {
 };
 
 void discrete_upper(const LossCells& cells, DiscreteLoss& loss);
-// On a lattice of its own, `coarsening` times as coarse.
+// The lower bound's loss, on a lattice of its own, `coarsening` times as coarse.
 void discrete_lower(const LossCells& cells, int coarsening, DiscreteLoss& loss);
 
 }  // namespace hyfreedp::accounting

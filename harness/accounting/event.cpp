@@ -218,8 +218,8 @@ Result<double> get_eta(const json::object& object, const NamedDistribution& name
   return eta;
 }
 
-// Of the truncated negative binomial: 'mean', or 'gamma' in its place, or both where they say the
-// same.
+// Reads the mean of the truncated negative binomial: 'mean', or 'gamma' in its place, or both if
+// they say the same.
 Result<double> get_tnb_mean(const json::object& object, double eta, const std::string& where) {
   if (!is_given(object, "gamma")) {
     if (is_given(object, "mean")) return get_double(object, "mean", where);

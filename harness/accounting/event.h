@@ -1,4 +1,4 @@
-// What was released about the data, in the form that the accountants price.
+// Describes what was released about the data, in the form that the accountants price.
 //
 // An event describes what was *done*. Any accountant may price it and must refuse what it cannot
 // price. Releases made on one sampled batch share that batch's sampling coin, so they are folded

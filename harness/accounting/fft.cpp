@@ -98,8 +98,8 @@ HYFREEDP_WIDE void last_pair_pass(Input from, Output to, std::size_t stride) {
   }
 }
 
-// From the transform of even + i odd samples to that of the real sequence, and back
-// (conjugated, so that the forward transform inverts it).
+// Turns the transform of even + i odd samples into that of the real sequence, and back (conjugated,
+// so that the forward transform inverts it).
 HYFREEDP_WIDE void unpack(Input work, Input roots, Output to, std::size_t half) {
   for (std::size_t k = 1; k < half; ++k) {
     const double even_re = work.re[k] + work.re[half - k];

@@ -11,8 +11,8 @@ namespace hyfreedp::accounting {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Of log delta, for an epsilon of one over theta: how far the bounds may lie apart through cells,
-// and how far smoothing may move each.
+// Bounds for log delta, at an epsilon of one over theta: how far cells may move the two bounds
+// apart, and how far smoothing may move each.
 constexpr double kCellAim = 1e-4;
 constexpr double kSmoothAim = 3e-5;
 constexpr double kFinestEpsilon = 1e-7;  // smaller ones are not resolved finer in absolute terms
@@ -210,7 +210,7 @@ class Inversion {
     return member.pair.noise() == Noise::gaussian && member.pair.rate() == 1;
   }
 
-  // Until the bounds of log M(theta) lie within `aim`, or rounding keeps them apart.
+  // Halves cells until the bounds of log M(theta) lie within `aim`, or rounding keeps them apart.
   static void refine(std::vector<Cells>& cells, double aim) {
     double last = kInfinity;
     for (int i = 0; i < 60; ++i) {
@@ -344,8 +344,8 @@ class Inversion {
   std::vector<double> counts_ = {};  // of the members that have cells
 };
 
-// Whether delta in this direction stays below the question's answer so far, a lower bound in
-// another direction; nodes that are placed for the question are assumed.
+// True if delta in this direction stays below the question's answer so far, a lower bound in
+// another direction. The nodes must be placed for the question.
 bool is_below(const std::vector<Member>& members, Direction direction, const Question& question,
               double lower) {
   if (!(lower > 0)) return false;

@@ -37,8 +37,8 @@
 
 namespace hyfreedp::accounting {
 
-// A bracket of the answer, the larger one over both directions. Nothing where it does not come to
-// an answer.
+// A bracket of the answer, the larger one over both directions. None if it does not come to an
+// answer.
 std::optional<Bracket> inversion_bracket(std::vector<Member> members, const Question& question);
 
 }  // namespace hyfreedp::accounting

@@ -15,8 +15,7 @@ inline constexpr std::size_t kMostCells = 1 << 14;
 struct Masses {
   std::vector<double> losses = {};
   std::vector<double> logs = {};
-  // Without a mass there is nothing to add. One that is no number is kept, and makes the bound
-  // infinite.
+  // Does nothing if `mass` is 0. A mass that is no number is kept, and makes the bound infinite.
   void add(double loss, double mass);
 };
 
@@ -31,13 +30,13 @@ class Cells {
   // The rare losses between two tails of P, fine around `epsilon`.
   Cells(const Member& member, double common, double tail, double epsilon, double finest);
 
-  // What the two bounds of log M(theta) differ by, all uses together.
+  // The difference of the two bounds of log M(theta), all uses together.
   double gap() const;
   std::size_t size() const { return cells_.size(); }
   // Halves the cells that differ by more than `most`.
   void halve(double most);
 
-  // What the upper bound charges at infinite loss, a use.
+  // The mass that the upper bound charges at infinite loss, a use.
   double infinite() const;
   Masses upper() const;
   Masses lower() const;

@@ -16,7 +16,7 @@ using Number = std::complex<double>;
 constexpr std::size_t kBlock = Phases::kBlock;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kTurn = 2 * std::numbers::pi;
-// Of the smoothing's Gaussian factor, at the last term.
+// The argument of the smoothing's Gaussian factor at the last term.
 constexpr double kReach = 7.5;
 constexpr double kLost = 1e-19;  // tilted mass of atoms that are left out
 // Error of a block's last phase: 1.2e-15 a product.
@@ -237,7 +237,8 @@ void Sum::trace(std::vector<Part>& parts, bool one_rare) {
   }
   const auto count = static_cast<double>(terms_.size());
   charge_ += sizes * (2e-16 * count + kMultiplied);
-  // Beyond the last term: at most the integral of the smoothing's factor times the kernel's size.
+  // The terms beyond the last are charged: at most the integral of the smoothing's factor times the
+  // kernel's size.
   const double last = step() * (count - 1);
   charge_ += std::exp(-0.5 * eta * eta * last * last) / (eta * eta * last) *
              (1 / (last * last) + correction) / step();

@@ -54,7 +54,7 @@ struct Part {
 
 enum class Side { upper, lower };
 
-// What a sum is over: see the head of inversion.h.
+// The terms of a sum: see the head of inversion.h.
 struct SumPlan {
   double theta = 1;
   double up_rate = 1;

@@ -102,9 +102,10 @@ double LossPair::inverse(double loss) const {
   }
   const double variance = sigma_ * sigma_;
   if (!replace_) return variance * log_mixture_inverse(rate_, loss) + 0.5;
-  // With t = e^{x / variance} and c = e^{-1 / (2 variance)}: q c t^2 - (1-q)(e^loss - 1) t - e^loss
-  // q c = 0. Solved for |loss| and mirrored: t = e^loss (half + sqrt(half^2 + e^-loss (q
-  // c)^2)) / (q c), in logarithms.
+  // The inverse x solves, with t = e^{x / variance} and c = e^{-1 / (2 variance)},
+  //   q c t^2 - (1-q)(e^loss - 1) t - e^loss q c = 0.
+  // It is computed for |loss| and mirrored, in logarithms:
+  //   t = e^loss (half + sqrt(half^2 + e^-loss (q c)^2)) / (q c).
   const double size = std::abs(loss);
   const double half = (1 - rate_) * -std::expm1(-size) / 2;
   const double log_edge = std::log(rate_) - 1 / (2 * variance);  // log(q c)

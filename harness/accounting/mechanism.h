@@ -26,7 +26,7 @@ struct Mechanism {
 
 struct SelectionItem;
 
-// What happened to one split of the data, in any order.
+// The mechanisms and selections that were used on one split of the data, in any order.
 struct SplitContent {
   std::string split;
   std::vector<Mechanism> mechanisms;      // no two equal in noise, rate and scale

@@ -24,7 +24,8 @@ Bracket excess(const CellMass& gain, double log_other, double epsilon) {
   return {std::clamp(value + doubt, 0.0, 1.0), std::clamp(value - doubt, 0.0, 1.0)};
 }
 
-// What a rounded end of the set leaves out of it: a cell of that width times the loss across it.
+// Bounds what a rounded end of the set leaves out of it: a cell of that width times the loss across
+// it.
 double end_doubt(const LossPair& pair, double end) {
   if (!std::isfinite(end)) return 0;
   const double width = 4e-16 * (1 + std::abs(end)) / pair.sigma();

@@ -15,7 +15,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Spectrum values whose square is below this are set to zero: it keeps subnormal numbers, which are
 // slow, away.
 constexpr double kFlushed = 1e-150;
-// What a sum of up to 4 million terms may have lost to the smallest double, 5e-324.
+// Bounds what a sum of up to 4 million terms may have lost to the smallest double, 5e-324.
 constexpr double kUnderflow = 1e-315;
 
 // product *= base^count, element by element, by repeated squaring; base is destroyed. The relative
@@ -116,7 +116,7 @@ void Composition::add(const DiscreteLoss& loss, std::int64_t count) {
   weak_doubt_ += root * uses * std::exp2(1 - uses);
   auto& spectrum = bench_.spectrum;
   bench_.fft(window_.size).forward(bench_.mass, spectrum);
-  // In blocks that stay in the first-level cache through all squarings.
+  // Blocks stay in the first-level cache through all squarings.
   constexpr std::size_t kBlock = 512;
   const std::size_t size = window_.size / 2 + 1;
   for (std::size_t k = 0; k < size; k += kBlock) {
@@ -210,8 +210,8 @@ double ComposedLoss::value(std::size_t j) const {
     const double value = size * (1 - 1e-10) + constant_;
     return value > 0 ? std::min(value, 1.0) : 0.0;
   }
-  // What is not a number bounds nothing. Where sums underflow, Markov's inequality for e^{theta L}
-  // bounds delta.
+  // A value that is not a number bounds nothing. If sums underflow, Markov's inequality for
+  // e^{theta L} bounds delta.
   if (!(scaled < kInfinity) || !(log_scale_ < kInfinity)) return 1;
   const double summed = log_scale_ + std::log(scaled + underflow_);
   const double markov = log_scale_ - fall_ * static_cast<double>(j) + 1e-9 * std::abs(log_scale_);

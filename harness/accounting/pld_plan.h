@@ -1,4 +1,5 @@
-// Where and how finely a composition is computed: tilt, window and lattice step from saddle points.
+// Plans where and how finely a composition is computed: tilt, window and lattice step from saddle
+// points.
 //
 // delta(eps) = 1/(2 pi i) int M(s) e^{-s eps} / (s (s + 1)) ds along Re s = theta > 0,
 // M(s) = E_P[e^{s L}]. At the saddle point of the integrand the tilted loss is centred near eps,
@@ -50,7 +51,7 @@ struct Saddle {
 // The saddle point that answers the question.
 Saddle find_saddle(const std::vector<Member>& members, Direction direction, const Question& question);
 
-// Whether delta(epsilon) is certainly below e^{log_target} in this direction, by Chernoff's
+// True if delta(epsilon) is certainly below e^{log_target} in this direction, by Chernoff's
 // inequality at tilts from `theta` on; false says nothing.
 bool stays_below(const std::vector<Member>& members, Direction direction, double theta, double epsilon,
                  double log_target);

@@ -113,7 +113,7 @@ class PldRun {
     return is_narrow(best);
   }
 
-  // Of composing on a lattice of this step.
+  // The work of composing on a lattice of this step.
   double work_of(double step) const {
     double work = 0;
     for (const auto& plan : plans_) {
@@ -148,7 +148,7 @@ class PldRun {
       if (question_.delta && !plan.guided) slack = 0.03 * std::abs(saddle.epsilon) + 2 / saddle.theta;
       if (plan.guided) slack = 0.1 / saddle.theta;
       const double low = (question_.delta ? saddle.epsilon : *question_.epsilon) - margin_ * slack;
-      // What may fold in moves epsilon by a part of the aim.
+      // The mass that may fold in moves epsilon by a part of the aim.
       const double folded = question_.delta
                                 ? std::clamp(0.1 * kAim * saddle.theta * std::abs(saddle.epsilon), 1e-9, 1e-4)
                                 : 5e-6;
@@ -298,7 +298,7 @@ class PldRun {
     below.hand_back(bench_);
   }
 
-  // Whether delta in this direction is certainly below what the other one needs.
+  // True if delta in this direction is certainly below what the other one needs.
   bool is_dominated(const Plan& plan, const Bracket& decided) const {
     const double epsilon = question_.delta ? decided.lower : *question_.epsilon;
     const double target = std::log(question_.delta ? *question_.delta : decided.lower);

@@ -52,9 +52,9 @@ double curve_at(const std::vector<Mechanism>& mechanisms, Neighbouring neighbour
   return total;
 }
 
-// Without selection epsilon falls and then rises along the orders, so a coarse pass and the
-// neighbourhood of its best order are enough; every order gives a bound, so a missed one could only
-// cost tightness.
+// Returns the best order without selection. Epsilon then falls and rises along the orders, so a
+// coarse pass and the neighbourhood of its best order are enough; every order gives a bound, so a
+// missed one could only cost tightness.
 Candidate best_order(const SplitContent& content, Neighbouring neighbouring, double delta,
                      const std::vector<double>& sorted, Conversion conversion) {
   Candidate best;

@@ -9,7 +9,7 @@
 //
 // Poisson K (ibid., Theorem 6): if one run is (e, d)-DP with e = log(1 + 1/(a - 1)),
 //   R'(a) <= R(a) + E[K] d + log(E[K]) / (a - 1).
-// With probability e^-mean, K = 0 and nothing is released. The theorem leaves this output out, and
+// K = 0 has probability e^-mean; nothing is released then. The theorem leaves this output out, and
 // for means below 1 its bound can be negative. This file uses, for means below 1, with x = (a - 1)
 // R(a) and y = (a - 1) E[K] d,
 //   R'(a) <= log(1 + E[K] e^y (e^x - 1)) / (a - 1),
