@@ -1,8 +1,8 @@
-// What the scores of canaries say about epsilon.
+// Tests what the scores of canaries say about epsilon.
 //
 // A score is N(0, 1) for a step whose batch lacks the canary and N(mu, 1) for one that holds it.
-// With the threshold claimed_mu / 2, fixed before any score is seen, and Clopper-Pearson bounds on
-// both error rates,
+// The threshold claimed_mu / 2, fixed before any score is seen, and Clopper-Pearson bounds on both
+// error rates give
 //     mu >= Phi^-1(1 - FPR_upper) + Phi^-1(1 - FNR_upper)
 // (Nasr et al., USENIX Security 2023, section 5: the lower bound in the form of Gaussian
 // differential privacy). A run of `steps` Poisson-sampled steps of each kind at least that

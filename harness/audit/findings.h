@@ -27,7 +27,7 @@ struct Finding {
 };
 BOOST_DESCRIBE_STRUCT(Finding, (), (group, name, refuted, false_alarm, text, numbers))
 
-// What is claimed: epsilon at delta for each run.
+// The claim: epsilon at delta for each run.
 struct Claim {
   double epsilon = 0;
   double delta = 0;
@@ -45,7 +45,7 @@ struct Report {
 };
 BOOST_DESCRIBE_STRUCT(Report, (), (claim, audited_epsilon, confidence, false_alarm, findings))
 
-// By its description, with "refuted".
+// The JSON by the report's description, with "refuted".
 json::object to_json(const Report& report);
 
 // All tests, in the order residuals, canaries, ledger, sampler, one run. `false_alarm` in (0, 1) is

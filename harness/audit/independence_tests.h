@@ -1,4 +1,4 @@
-// Is the noise fresh each time: across steps, runs, coordinates and purposes?
+// Tests that the noise is fresh each time: across steps, runs, coordinates and purposes.
 //
 //   independence across steps        the largest normalised inner product of any two steps of one
 //                                    run (exactly N(0, 1) given one of the two), and the products
@@ -13,8 +13,8 @@
 //   losses against gradients         each loss against each coordinate of the same step's gradient
 //                                    noise
 //
-// Where all pairs cost too much, evenly spaced coordinates stand for all: 128 give a repeated
-// vector an inner product of 11 deviations.
+// If all pairs cost too much, evenly spaced coordinates stand for all: 128 give a repeated vector
+// an inner product of 11 deviations.
 #pragma once
 
 #include "harness/audit/plan.h"

@@ -22,7 +22,7 @@ constexpr std::array<double, 3> kLooks = {1.0 / 16, 1.0 / 4, 1.0};
 constexpr double kDirections = 2;
 constexpr double kShareOfAdd = 0.25;
 
-// What is booked, counted as a run's releases are.
+// The booked releases, counted as a run's releases are.
 struct Booked {
   std::int64_t gradients = 0;
   std::int64_t probes_shared = 0;
@@ -74,7 +74,7 @@ class Simulation {
         bound_(1),
         key_(random::key_from_seed("hyfreedp audit, simulated delta: " + seed)) {
     if (!remove) return;
-    // Where tilting bounds X by more than 1, P itself is the better choice.
+    // If tilting does not bound X below 1, P itself is the better choice.
     if (tilt_.log_bound >= 0) tilt_ = untilted(mechanisms);
     if (tilt_.order > 1) bound_ = std::exp(tilt_.log_bound);
   }

@@ -46,7 +46,7 @@ struct SimulatedDelta {
 Result<SimulatedDelta> simulate_delta(const std::vector<accounting::Event>& executed, double epsilon,
                                       double delta, double rate, const SimulationBudget& budget = {});
 
-// What a run's journal lacks, as a sentence; empty where it is complete.
+// Names what a run's journal lacks, as a sentence; empty if it is complete.
 std::string missing_from_ledger(const RunReleases& run);
 
 // Runs with equal events are simulated once.

@@ -1,5 +1,5 @@
-// What an audit has observed of training runs, standardised, so that its tests need not know the
-// model.
+// The observations of training runs that an audit has made, standardised, so that its tests need
+// not know the model.
 //
 // harness/training/audit collects it on the real training path; findings.h judges it. An audit sees
 // raw values, so it runs on generated or public data only.
@@ -29,7 +29,7 @@ struct StepResiduals {
   std::vector<double> losses;
 };
 
-// For every batch of one kind ("gradient", "probe"), over all runs: which records it held.
+// The records that the batches of one kind ("gradient", "probe") held, over all runs.
 struct SamplerCounts {
   std::string batch;
   std::int64_t population = 0;
@@ -53,7 +53,7 @@ struct CanaryScores {
   std::vector<double> out;
 };
 
-// What was handed out in one run, against what its journal booked.
+// The releases that one run handed out, and what its journal booked.
 struct RunReleases {
   std::int64_t run = 0;
   std::int64_t steps = 0;            // T of the config

@@ -22,7 +22,8 @@ struct PlannedTest {
 
 using Plan = std::vector<PlannedTest>;
 
-// What a test with a p-value found: the probability that a correct mechanism looks at least as bad.
+// The result of a test with a p-value: the probability that a correct mechanism looks at least as
+// bad.
 struct PValue {
   double p = 1;
   std::string text;

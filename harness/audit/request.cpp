@@ -7,7 +7,7 @@
 namespace hyfreedp::audit {
 namespace {
 
-// What is wrong with it; empty: nothing.
+// Returns what is wrong with the request; empty: nothing.
 std::string problem_of(const Request& request) {
   const auto& plan = request.plan;
   if (!plan.is_private) return "'plan' must be private";

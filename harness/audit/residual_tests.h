@@ -1,4 +1,4 @@
-// Is what was added to the clipped sums the claimed noise, and nothing else?
+// Tests that what was added to the clipped sums is the claimed noise, and nothing else.
 //
 // A residual is (released vector x B - clipped sum) / (sigma_g x sensitivity), N(0, I) when all is
 // well. These tests look at residuals one by one; independence_tests.h looks at pairs.

@@ -1,4 +1,5 @@
-// Is every batch a Poisson sample: each record in it by a coin of its own, of probability q?
+// Tests that every batch is a Poisson sample: each record is in it by a coin of its own, of
+// probability q.
 //
 //   batch sizes   each is Bin(N, q). A sampler that draws a fixed number without replacement has no
 //                 spread; one that skips empty batches has no zeros
