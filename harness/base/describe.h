@@ -25,7 +25,7 @@
 //   json::value, object, array      as it is
 //   a type with `to_json() const` and `static Result<T> from_json(json, where)`: what these say
 //
-// What a struct's JSON differs in from the struct is said by constants of the struct:
+// Constants of a struct say in what its JSON differs from the struct:
 //   kLeftOut   names of members that are written only where they are not what a new struct has, so
 //              that a member that is added later changes no hash; they may be missing when it is
 //              read; true: all of them
@@ -83,7 +83,7 @@ std::string name_of(E value) {
   return names_of<E>()[*found];
 }
 
-// Of an unknown name, "WHERE must be one of ..., not 'x'. Did you mean ...?".
+// The error for an unknown name: "WHERE must be one of ..., not 'x'. Did you mean ...?".
 Error unknown_name(const std::string& where, const std::string& name, const std::vector<std::string>& names);
 
 template <DescribedEnum E>
@@ -247,8 +247,8 @@ void add_members(const T& value, json::object& object) {
   });
 }
 
-// What a member of an object is called in an error: text and numbers "WHERE: 'key'", what has
-// members of its own "WHERE.key".
+// The name of an object's member in an error: "WHERE: 'key'" for text and numbers, "WHERE.key" for
+// what has members of its own.
 template <class T>
 std::string place_of(const std::string& where, std::string_view key) {
   if constexpr (kIsOptional<T>) return place_of<typename T::value_type>(where, key);
@@ -368,7 +368,7 @@ Result<void> read_members(const json::object& object, const std::string& where, 
   return done;
 }
 
-// Whether each number of a struct, and of the structs in it, is finite. Lists, maps and JSON are
+// True if each number of a struct, and of the structs in it, is finite. Lists, maps and JSON are
 // not looked into.
 template <class T>
 bool are_finite(const T& value) {
@@ -407,7 +407,8 @@ std::vector<std::string> choices_of() {
   return {};
 }
 
-// Whether T, or a struct inlined in it, has a member of the option's name.
+// Fills in the option from the member of its name. Returns true if T, or a struct inlined in it,
+// has such a member.
 template <class T>
 bool complete(OptionSpec& option, const T& defaults) {
   bool found = false;

@@ -21,14 +21,14 @@ class ErrorList {
   }
   bool empty() const { return count_ == 0; }
   std::size_t count() const { return count_; }
-  // Not for none.
+  // There must be an error.
   Error error() const {
     if (count_ <= kMostShown) return hyfreedp::error(lines_);
     return hyfreedp::error(lines_ + "\n... and " + std::to_string(count_ - kMostShown) + " more, " +
                            std::to_string(count_) + " in all.");
   }
-  // Of a line of such an error, with what a reader put around it: how many errors it counts that
-  // have no line; 0 of another line.
+  // Returns how many errors a line of such an error counts that have no line of their own; 0 for
+  // another line. A reader may have put text around the error.
   static std::size_t unlisted_in(const std::string& line) {
     const auto at = line.rfind("... and ");
     if (at == std::string::npos || !line.ends_with(" in all.")) return 0;

@@ -10,7 +10,7 @@
 
 namespace hyfreedp {
 
-// What errno says, in words.
+// The meaning of errno, in words.
 std::string errno_text();
 // The folder that the file is in: "." for a name alone.
 std::string folder_of(const std::string& path);
@@ -52,7 +52,8 @@ Result<void> remove_folder(const std::string& path);
 // A folder of its own that goes, with all that is in it, when the object does.
 class ScratchFolder {
  public:
-  // In `parent`, which is made; without one, where the system has temporary files ($TMPDIR).
+  // Makes the folder in `parent`, which is made, too; without one, where the system has temporary
+  // files ($TMPDIR).
   static Result<ScratchFolder> make(const std::string& parent = {});
   ScratchFolder(ScratchFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
   ScratchFolder& operator=(ScratchFolder&&) = delete;
@@ -75,7 +76,7 @@ class Sha256 {
  public:
   Sha256();
   void add(std::string_view bytes);
-  // Of all bytes that were added: 64 hexadecimal digits. Nothing may be added afterwards.
+  // The hash of all bytes that were added: 64 hexadecimal digits. Nothing may be added afterwards.
   std::string hex();
 
  private:

@@ -17,7 +17,7 @@
 namespace hyfreedp {
 namespace {
 
-// Whether all of it was written; errno says why not.
+// Returns true if all of it was written; errno says why not.
 bool write_all(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
     const auto written = ::write(descriptor, bytes.data(), bytes.size());
@@ -64,7 +64,7 @@ Result<int> open_special(const std::string& path, bool is_fifo) {
   }
 }
 
-// As AtomicFile names it.
+// The name that AtomicFile gives it.
 std::string temporary_of(const std::string& path) { return path + ".tmp-" + std::to_string(::getpid()); }
 
 // Gives the file that will replace `path` its mode and, as far as this user may, its owner.
@@ -73,7 +73,7 @@ void take_after(const std::string& path, bool owner_only) {
   const bool is_there = ::stat(path.c_str(), &found) == 0;
   if (!is_there && !owner_only) return;
   const auto unfinished = temporary_of(path);
-  // Before the mode: another owner takes some bits of it away.
+  // The owner is set before the mode, because another owner takes some bits of it away.
   if (is_there) static_cast<void>(::chown(unfinished.c_str(), found.st_uid, found.st_gid) == 0);
   const mode_t mode = is_there ? found.st_mode & 0777 : 0600;
   static_cast<void>(::chmod(unfinished.c_str(), owner_only ? mode & 0700 : mode) == 0);

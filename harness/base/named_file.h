@@ -17,9 +17,9 @@ Result<void> write_named_file(const std::string& path, std::string_view content,
 // The number in paths such as /dev/fd/3, /dev/stdout; none for other paths. These are this
 // process's open files, and to open them again would begin at another place of the file.
 std::optional<int> named_descriptor(const std::string& path);
-// Whether a file named so is standard output, which then has room for nothing else.
+// True if a file named so is standard output, which then has room for nothing else.
 bool is_standard_output(const std::string& path);
-// Whether a file can be made in the folder, or the folder itself where it is not there.
+// True if a file can be made in the folder, or the folder itself if it is not there.
 bool is_writable_folder(const std::string& path);
 
 }  // namespace hyfreedp

@@ -16,7 +16,8 @@ OptionSpec flag_option(std::string name, bool default_value, std::string help);
 OptionSpec choice_option(std::string name, std::vector<std::string> choices, std::string help);
 // A null default: it may be absent.
 OptionSpec text_option(std::string name, json::value default_value, std::string help);
-// Of a member of a described struct: type and default are the member's (options_of of describe.h).
+// Options for members of a described struct: type and default are the member's (options_of of
+// describe.h).
 OptionSpec plain_option(std::string name, std::string help);
 OptionSpec ranged_option(std::string name, double min, double max, std::string help, std::string unit = {});
 // `one`, left out of the resolved object where it has its default (OptionSpec::stored_always).

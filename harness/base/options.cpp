@@ -18,7 +18,7 @@ std::string range_text(const OptionSpec& option) {
   return "";
 }
 
-// As a person writes it: 0.9 and inf, not 9E-1 and "inf".
+// Writes the value as a person does: 0.9 and inf, not 9E-1 and "inf".
 std::string plain_text(const json::value& value) {
   if (value.is_null()) return "none";
   if (value.is_string()) return std::string(value.get_string());

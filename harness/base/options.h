@@ -19,7 +19,7 @@ namespace hyfreedp {
 
 enum class OptionType { boolean, integer, real, text, choice, real_list, integer_list };
 
-// What another option must be for an option to be read.
+// The condition on another option under which an option is read.
 struct ReadWith {
   enum class Rule {
     is,      // `choice`; "none" where it has no value

@@ -15,8 +15,8 @@
 namespace hyfreedp {
 
 struct Error {
-  // With two arguments, so that a string never becomes an Error implicitly: `return text;` from a
-  // Result<std::string> stays a value.
+  // The constructor has two arguments, so that a string never becomes an Error implicitly: `return
+  // text;` from a Result<std::string> stays a value.
   struct Message {};
   Error() = default;
   Error(Message, std::string text) : message(std::move(text)) {}

@@ -11,7 +11,7 @@
 namespace hyfreedp {
 namespace {
 
-// In the order of ElementType.
+// The names of the types, in the order of ElementType.
 constexpr std::array<std::string_view, 13> kNames = {"F64", "F32", "F16", "BF16", "I64", "I32", "I16",
                                                      "I8",  "U64", "U32", "U16",  "U8",  "BOOL"};
 static_assert(kNames.size() == static_cast<std::size_t>(ElementType::kBool) + 1);

@@ -50,7 +50,7 @@ Result<void> serialize_safetensors(const std::map<std::string, UnwrittenTensor>&
                                    const json::object& metadata,
                                    const std::function<Result<void>(std::string_view piece)>& write);
 
-// As safetensors call it: "F32".
+// The type's name in safetensors: "F32".
 std::string_view name_of(ElementType type);
 
 }  // namespace hyfreedp

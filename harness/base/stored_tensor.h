@@ -13,7 +13,7 @@ namespace hyfreedp {
 
 enum class ElementType { kF64, kF32, kF16, kBF16, kI64, kI32, kI16, kI8, kU64, kU32, kU16, kU8, kBool };
 
-// In bytes.
+// The size of an element in bytes.
 std::int64_t element_size(ElementType type);
 
 struct StoredTensor {

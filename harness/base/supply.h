@@ -1,6 +1,6 @@
-// What brings the files of a dataset, or of pretrained weights, to a machine: declared beside the
-// dataset's other facts (datasets/facts.h) or in the catalogue of weights
-// (harness/models/facts/catalogue.h), carried out by datasets/fetch/fetch.h. Plain structs, no
+// The way in which files of a dataset, or of pretrained weights, come to a machine. It is declared
+// beside the dataset's other facts (datasets/facts.h) or in the catalogue of weights
+// (harness/models/facts/catalogue.h), and carried out by datasets/fetch/fetch.h. Plain structs, no
 // library.
 //
 // A checksum is the SHA-256 in hexadecimal, of a published or own measurement; empty where nobody
@@ -26,7 +26,7 @@ struct Download {
   std::vector<std::string> urls;  // http, https or file; the same file each, tried in this order
   std::uint64_t bytes = 0;        // 0: unknown
   std::string sha256 = {};
-  // Of an archive (tar, tar.gz, zip): what is taken out of it; the archive itself is not kept then.
+  // The members that are taken out of an archive (tar, tar.gz, zip), which itself is not kept then.
   // Empty: the file is kept as it is.
   std::vector<Member> members = {};
 };

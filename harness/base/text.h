@@ -16,7 +16,7 @@ std::string did_you_mean(std::string_view name, const std::vector<std::string>& 
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 // "a, b, ...": the first `most` of them.
 std::string first_of(std::vector<std::string> names, std::size_t most);
-// At most `digits` significant digits, no trailing zeros: 0.0001 -> "1e-04", 2.5 -> "2.5".
+// Writes at most `digits` significant digits, no trailing zeros: 0.0001 -> "1e-04", 2.5 -> "2.5".
 std::string short_number(double value, int digits = 4);
 // "1 run", "2 runs". A noun whose plural does not end in -s comes with it: counted(n, "study",
 // "studies").

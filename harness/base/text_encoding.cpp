@@ -21,7 +21,8 @@ constexpr std::array kMarks = {
     Encoding{"\xFE\xFF"sv, "UTF-16"},
 };
 
-// Without a mark: two letters of ASCII, whose upper bytes are zero.
+// The encoding of text without a mark, if it begins with two letters of ASCII, whose upper bytes
+// are zero.
 std::string_view unmarked_name(std::string_view head) {
   if (head.size() < 4) return {};
   const auto is_zero = [head](std::size_t at) { return head[at] == '\0'; };

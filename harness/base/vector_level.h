@@ -1,4 +1,4 @@
-// Which of three versions of a loop this processor can run: 1 the baseline, 2 AVX2 with fused
+// Tells which of three versions of a loop this processor can run: 1 the baseline, 2 AVX2 with fused
 // multiply-add, 3 AVX-512 (F, DQ, VL) as well.
 #pragma once
 
