@@ -1,4 +1,4 @@
-// What a spec says, with every default filled in: the one form in which plan, tables, figures,
+// The content of a spec, with every default filled in: the one form in which plan, tables, figures,
 // nightly comparisons and commands read it.
 //
 // harness/runner/spec makes a Spec from YAML, read_spec() from the JSON that the database and
@@ -23,7 +23,7 @@ namespace hyfreedp::spec {
 
 using trial::Named;
 
-// What cells of epsilon inf keep of private training.
+// The parts of private training that cells of epsilon inf keep.
 //   sampling-only   the private columns' batches without clipping: shows the cost of noise and
 //                   clipping together
 //   clip-only       their batches and their clipping: shows the cost of noise alone
@@ -32,7 +32,7 @@ using trial::Named;
 enum class Control { sampling_only, clip_only, none };
 BOOST_DESCRIBE_ENUM(Control, sampling_only, clip_only, none)
 
-// How all runs of a panel train, but for what its methods choose.
+// The training of all runs of a panel, but for what its methods choose.
 struct Train {
   std::int64_t steps = 0;
   trial::Sampler sampler = trial::Sampler::poisson;
@@ -56,7 +56,8 @@ BOOST_DESCRIBE_STRUCT(Train, (),
                       (steps, sampler, sample_rate, batch_size, clipping, clipping_constant, clipping_groups,
                        clipping_shares, adaptive, asked, device, optimizer, training))
 
-// What is journaled of a run beside its last test accuracy (harness/trial/trial_config.h).
+// The values of a run that are journaled beside its last test accuracy
+// (harness/trial/trial_config.h).
 struct Evaluate {
   std::int64_t every = 0;
   trial::Recorded recorded;
@@ -87,9 +88,9 @@ struct Row {
   std::vector<std::string> footnotes;
   Control control = Control::sampling_only;
   std::string group;  // rows of one `each`, or of a `group`; empty: none
-  // How often it was trained anew (`run --retrain`) since the spec's release.
+  // The number of times it was trained anew (`run --retrain`) since the spec's release.
   std::int64_t release = 0;
-  // In place of the panel's:
+  // The row's own, in place of the panel's:
   std::optional<Named> optimizer;
   std::optional<double> clipping_constant;
   std::optional<trial::TrainingOptions> training;
@@ -109,9 +110,9 @@ BOOST_DESCRIBE_STRUCT(Row, (),
 // (results/table/sequential_seeds.h).
 struct SequentialSeeds {
   std::string until;  // as the spec has it
-  // What it says: the rows compared, by id, the differences being first - second; the width of the
-  // interval, in percentage points of test accuracy, that is narrow enough; whether an interval
-  // without 0 is enough, too.
+  // The content of `until`: the rows compared, by id, the differences being first - second; the
+  // width of the interval, in percentage points of test accuracy, that is narrow enough; whether an
+  // interval without 0 is enough, too.
   std::string first, second;
   std::optional<double> narrower;
   bool excludes_zero = false;
@@ -143,13 +144,13 @@ struct Panel {
   Train train;
   Evaluate evaluate;
   double delta = 0;
-  // That sets the noise of all rows: "rdp"; empty: PLD, where no row needs RDP.
+  // The accountant that sets the noise of all rows: "rdp"; empty: PLD, where no row needs RDP.
   std::string accountant = {};
   std::vector<std::int64_t> seeds;  // of sequential seeds 0 to `to` - 1
   std::optional<SequentialSeeds> sequential;
   std::vector<double> epsilons;
-  // Of the gradients of all private runs, where the spec fixes them instead of `epsilons`: the
-  // cells of a row are those of Row::epsilons, its i-th with the i-th of these.
+  // The noise multipliers of the gradients of all private runs, if the spec fixes them instead of
+  // `epsilons`: the cells of a row are those of Row::epsilons, its i-th with the i-th of these.
   std::vector<double> noise_multipliers;
   std::vector<std::string> footnotes;
   std::optional<PaperTables> paper;
@@ -166,7 +167,7 @@ BOOST_DESCRIBE_STRUCT(Panel, (),
                        train, evaluate, delta, accountant, seeds, sequential, epsilons, noise_multipliers,
                        footnotes, paper, table, rows))
 
-// How a figure is drawn; what is not given is the program's own.
+// The look of a figure; what is not given is the program's own.
 struct FigureLook {
   std::vector<double> size;         // inches: width and height of the whole figure
   std::optional<std::string> font;  // a family
@@ -187,7 +188,7 @@ struct Figure {
   std::vector<std::string> rows;     // ids of rows or groups
   std::vector<std::string> panels;
   std::vector<double> epsilons;
-  // Of the kind (results/table/figure_spec.h): those that are not the default.
+  // The options of the kind (results/table/figure_spec.h) that are not the default.
   json::object options;
   FigureLook look;
 
@@ -205,7 +206,7 @@ struct Reproduces {
 };
 BOOST_DESCRIBE_STRUCT(Reproduces, (), (paper, id))
 
-// Why the spec cannot be run here, and what is not here.
+// The reason why the spec cannot be run here, and what is not here.
 struct NotRunnable {
   std::string reason;
   std::optional<std::vector<std::string>> datasets, models, weights, missing;
@@ -247,7 +248,7 @@ Result<Spec> read_spec(const json::object& resolved, const std::string& where);
 // A panel of one row, as an exported cell holds them.
 Result<Panel> read_panel(const json::object& panel, const json::object& row, const std::string& where);
 
-// Whether the spec trains: it is neither not runnable nor analytic.
+// True if the spec trains: it is neither not runnable nor analytic.
 bool is_runnable(const Spec& spec);
 // Null: there is none of that id.
 const Panel* find_panel(const Spec& spec, const std::string& id);
@@ -256,7 +257,7 @@ const Row* find_row(const Panel& panel, const std::string& id);
 std::vector<std::string> row_names(const std::vector<Panel>& panels);
 // The panel's dataset, and those of its ood_test.
 std::vector<Named> datasets_of(const Panel& panel);
-// Whether how many of its seeds are trained is decided by the panel's comparison; a row that lists
+// True if the panel's comparison decides how many of the row's seeds are trained; a row that lists
 // seeds of its own trains these.
 bool has_sequential_seeds(const Panel& panel, const Row& row);
 // Gives rows and panels the titles that they are shown by: those of `table.labels`, the panel's

@@ -14,9 +14,9 @@ namespace hyfreedp::spec {
 enum class Metric { accuracy, loss, seconds, macro_accuracy, auc };
 enum class FoldedGroups { all, median, max };
 enum class IntervalKind { none, t, bootstrap };
-// Beside the results: the label with its flags, the time, the memory.
+// The columns beside the results: the label with its flags, the time, the memory.
 enum class TableColumn { label, time, memory };
-// What a cell shows: one of mean and median; then what stands with it.
+// The parts of a cell: one of mean and median; then what stands with it.
 enum class CellPart { mean, median, sd, range, epsilon, n };
 enum class TableNotes { all, footnotes, none };
 BOOST_DESCRIBE_ENUM(Metric, accuracy, loss, seconds, macro_accuracy, auc)
@@ -46,7 +46,7 @@ struct Table {
   std::optional<bool> paper;
   std::optional<double> paper_tolerance;
   std::optional<Rerr> rerr;
-  // How it looks; CSV files have all of it.
+  // The table's look; CSV files have all of it.
   std::optional<std::vector<TableColumn>> columns;  // in this order; none: all
   std::optional<std::vector<CellPart>> cells;       // none: mean, sd, epsilon, n
   std::optional<TableNotes> notes;
@@ -58,7 +58,7 @@ BOOST_DESCRIBE_STRUCT(Table, (),
                       (metric, relative_to, groups, last_checkpoints, interval, ranks, mdd, oracle_beaten,
                        paper, paper_tolerance, rerr, columns, cells, notes, labels))
 
-// What `above` says, and where it says nothing, what `below` does.
+// Returns `above`, completed by `below` where it says nothing.
 Table laid_over(Table above, const Table& below);
 
 }  // namespace hyfreedp::spec
