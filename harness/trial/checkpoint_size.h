@@ -1,4 +1,4 @@
-// How much memory writing a checkpoint may take beside training (harness/training/checkpoint.h).
+// The memory that writing a checkpoint may take beside training (harness/training/checkpoint.h).
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@
 namespace hyfreedp::trial {
 namespace {
 
-// Whether both have the same text: 0 and -0, and 1 and 1.0, have not.
+// True if both have the same text, which 0 and -0, and 1 and 1.0, have not.
 bool is_same(const json::value& a, const json::value& b);
 
 bool is_same(const json::object& a, const json::object& b) {

@@ -30,7 +30,7 @@ class EventTally {
   void raise_to(const EventTally& other);
 
   bool empty() const { return kinds_.empty(); }
-  // Whether this tally has at least as many events of each kind as `other`.
+  // True if this tally has at least as many events of each kind as `other`.
   bool contains(const EventTally& other) const;
   // One event of each kind, in the order of first appearance.
   std::vector<accounting::Event> events() const;

@@ -123,13 +123,13 @@ struct PrivacyPlan {
   double gradient_noise = 0;
   AskedReleases asked;
   std::optional<ProbePlan> probe;
-  // How sigma was chosen ("folded", "separate-batch", "paper", "paper-appendix", "plain"). It is a
-  // label and is not priced.
+  // The way in which sigma was chosen ("folded", "separate-batch", "paper", "paper-appendix",
+  // "plain"). It is a label and is not priced.
   std::string accounting = "plain";
 
-  // Of the clipped sum, at C_0 for adaptive clipping; infinite without clipping.
+  // The sensitivity of the clipped sum, at C_0 for adaptive clipping; infinite without clipping.
   double sensitivity() const { return sensitivity_of(clipping, clipping_constant); }
-  // Whether the clipped sums of a float32 run are added up in float64: rounding could count too
+  // True if the clipped sums of a float32 run are added up in float64: rounding could count too
   // much otherwise (sum_rounding.h).
   bool has_wide_sums() const;
   // The part of the sensitivity that is reserved for the rounding of the sum, which is in float64

@@ -1,4 +1,4 @@
-// What a run leaves behind: the values of its steps, what was measured, and how it ended. The
+// The records that a run leaves: the values of its steps, what was measured, and how it ended. The
 // journal (harness/mechanism/journal.h) holds them as lines, the database as rows.
 #pragma once
 
@@ -13,12 +13,12 @@
 
 namespace hyfreedp::trial {
 
-// Who may see a stored value. A value without a declaration is confidential: it is left out of
-// tables, plots, exports and progress.
+// The readers who may see a stored value. A value without a declaration is confidential: it is left
+// out of tables, plots, exports and progress.
 enum class Visibility { released, test, confidential };
 BOOST_DESCRIBE_ENUM(Visibility, released, test, confidential)
 
-// What an executed step released.
+// The releases of an executed step.
 struct StepRecord {
   std::int64_t step = 0;  // from 0
   std::string hash;
@@ -44,7 +44,7 @@ BOOST_DESCRIBE_STRUCT(MetricRecord, (), (step, split, name, value, visibility))
 enum class TrialState { running, finished, failed };
 BOOST_DESCRIBE_ENUM(TrialState, running, finished, failed)
 
-// How a run ended. Kinds of failure: "diverged", "invalid-config", and those of the machine, such
+// The end of a run. Kinds of failure: "diverged", "invalid-config", and those of the machine, such
 // as "killed", "hung" or "out-of-memory" (results/store/states.h). A finished run that did not work
 // has a note, such as "fit rejected throughout" or "stuck at d0".
 struct Finish {
@@ -65,13 +65,14 @@ struct Finish {
 BOOST_DESCRIBE_STRUCT(Finish, (),
                       (state, kind, message, notes, seconds, peak_bytes, device_peak_bytes, counts))
 
-// What one attempt of a trial is charged.
+// The charge of one attempt of a trial.
 struct ChargedAttempt {
   // The nonce of its key; "attempt N" if it has none (seeded, or before 0.7); empty for a lost
   // attempt of which nothing is known.
   std::string name;
   std::vector<accounting::Event> events;  // what it executed, or booked
-  // What it was yet to release, charged beside that while no other attempt goes on from it.
+  // The events that it was yet to release, charged beside that while no other attempt goes on from
+  // it.
   std::vector<accounting::Event> rest = {};
 };
 // Both, of all attempts.

@@ -24,9 +24,9 @@
 //   n   a full batch: B. Poisson: a batch above B + 8 sqrt(B) + 32 has a probability below 2e-14
 //       (Bernstein's inequality). Over T steps this is T times as much, and is in no delta.
 //
-// Where r would be above kMostRounding in float32, the rules of the sum run in float64 on the
-// float32 records, and the sum stays float64 until the noise is in. Where it would be above
-// kMostWideRounding in float64, the plan is refused (PrivacyPlan::check).
+// If r would be above kMostRounding in float32, the rules of the sum run in float64 on the float32
+// records, and the sum stays float64 until the noise is in. If it would be above kMostWideRounding
+// in float64, the plan is refused (PrivacyPlan::check).
 //
 // Not covered:
 //   - Terms are counted as ||g_i||, but a sequence whose positions' gradients cancel each other has

@@ -34,14 +34,13 @@ inline constexpr const char* kTrainSplit = "private_train";
 inline constexpr const char* kValidationSplit = "private_validation";
 
 // A test set of another distribution than the training data (a distribution shift): the test split
-// of a dataset, on which the run is measured at its end, and of which nothing else is loaded.
-// Nothing is selected by it: methods see FinishedTrial (baselines/baseline.h), which has no such
-// value.
+// of a dataset, on which the run is measured at its end, and of which nothing else is loaded. It
+// selects nothing: methods see FinishedTrial (baselines/baseline.h), which has no such value.
 struct OodTest {
   std::string id;
   Named dataset;  // its options ask for no training and no validation record (datasets::test_alone)
 
-  // What a measured value names as its split: "ood_test:ID".
+  // The prefix of the split that a measured value names: "ood_test:ID".
   static constexpr std::string_view kSplits = "ood_test:";
   std::string split() const { return std::string(kSplits) + id; }
 
@@ -65,12 +64,13 @@ struct ScoreRelease {
   static Result<ScoreRelease> from_json(const json::value& value, const std::string& where);
 };
 
-// What a run journals beside its last test accuracy, where the spec's `evaluate` asks for it.
+// The values that a run journals beside its last test accuracy, if the spec's `evaluate` asks for
+// them.
 struct Recorded {
-  // Of public training splits alone (datasets::Facts::public_train), which spec and worker see to,
-  // since these are raw values: quantiles of each batch's gradient norms and its clipped fraction;
-  // a probe's losses before clipping and before noise; loss and accuracy of the training split
-  // whenever the test split is evaluated; the residual of the noise.
+  // Raw values, of public training splits alone (datasets::Facts::public_train), which spec and
+  // worker see to: quantiles of each batch's gradient norms and its clipped fraction; a probe's
+  // losses before clipping and before noise; loss and accuracy of the training split whenever the
+  // test split is evaluated; the residual of the noise.
   bool gradient_norms = false;
   bool raw_losses = false;
   bool training_split = false;
@@ -79,7 +79,7 @@ struct Recorded {
   bool released_norms = false;
   // The distance of the weights from the initial ones, before each step.
   bool distance = false;
-  // Of test data also the macro accuracy and the AUC (harness/training/class_scores.h).
+  // Also the macro accuracy and the AUC of test data (harness/training/class_scores.h).
   bool by_class = false;
 
   bool operator==(const Recorded&) const = default;
@@ -134,7 +134,7 @@ BOOST_DESCRIBE_STRUCT(TrialConfig, (),
                       (dataset, ood_test, model, optimizer, controller, privacy, evaluation, training, steps,
                        seed, repetition, noise_seed, device, dtype))
 
-// What the run loads: its dataset, and those of its sets of ood_test.
+// The datasets that the run loads: its own, and those of its sets of ood_test.
 std::vector<Named> datasets_of(const TrialConfig& config);
 
 }  // namespace hyfreedp::trial
