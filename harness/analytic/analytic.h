@@ -33,7 +33,7 @@ struct Item {
   Result<Analytic> (*compute)(const json::object& options, const PaperValues& paper);
 };
 
-// In the order in which they are listed.
+// All items, in the order in which they are listed.
 const std::vector<Item>& registry();
 const Item* find(const std::string& name);
 

@@ -1,5 +1,5 @@
-// What HyFreeDP's own result tables (2 and 7) say against the paper's statements, counted from
-// values.json.
+// Counts, from values.json, what HyFreeDP's own result tables (2 and 7) say against the paper's
+// statements.
 #include <fmt/format.h>
 #include <map>
 
@@ -27,7 +27,7 @@ Accuracies accuracies_of(const PaperValues& paper) {
   return found;
 }
 
-// How often `left` exceeds `right` where both exist, and in how many pairs.
+// The number of pairs of values, and of those in which `left` exceeds or equals `right`.
 struct Count {
   int above = 0;
   int equal = 0;
@@ -44,7 +44,7 @@ struct Count {
   }
 };
 
-// Over all cells of a fine-tuning: the value of (epsilon, method) a against that of b.
+// Compares the value of (epsilon, method) a with that of b over all cells of a fine-tuning.
 Count compare(const Accuracies& all, const std::string& tuning, const Labels& a, const Labels& b) {
   Count count;
   for (const auto& [key, value] : all) {

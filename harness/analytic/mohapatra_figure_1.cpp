@@ -47,8 +47,8 @@ MohapatraRun run_of(const json::object& options, Conversion conversion, double n
 
 enum class Quantity { ratio, talwar, candidates };
 
-// Of one data set: the cost ratio, Liu-Talwar's epsilon at a mean number of candidates, or how many
-// candidates the moments accountant composes at Liu-Talwar's lowest price.
+// The value of one data set: the cost ratio, Liu-Talwar's epsilon at a mean number of candidates,
+// or how many candidates the moments accountant composes at Liu-Talwar's lowest price.
 Result<double> value_of(Quantity quantity, const MohapatraRun& run, double mean) {
   const auto talwar = liu_talwar_epsilon(run, mean);
   if (!talwar || quantity == Quantity::talwar) return talwar;

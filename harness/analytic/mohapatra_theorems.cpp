@@ -80,7 +80,8 @@ Result<Analytic> compute_theorems(const json::object& options, const PaperValues
     const double best = distance / (scale * std::sqrt(steps));
     const double printed = distance / (scale * steps);
     const std::string where = fmt::format("C = {}", clip);
-    // Beside the printed formula's value; they must agree to its rounding, here to a millionth.
+    // The printed formula's value stands beside it; they must agree to its rounding, here to a
+    // millionth.
     auto rate = compared(best, printed, 5, 1e-6 * best);
     footnote(table, rate, kWhy);
     table.rows.push_back({{"2: optimal rate", where}, {rate, words("R / (C T sqrt(1 + sigma^2))")}});

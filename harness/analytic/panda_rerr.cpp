@@ -15,8 +15,8 @@ double reduction(double random, double oracle, double ours) {
   return 100 * (ours - random) / (oracle - random);
 }
 
-// How far the reduction can lie from that of the printed numbers, each being right to half a unit
-// of its own last digit.
+// The largest difference of the reduction from that of the printed numbers, each being right to
+// half a unit of its own last digit.
 double rounding_reach(double random, double oracle, double ours) {
   const double centre = reduction(random, oracle, ours);
   double reach = 0;

@@ -8,8 +8,8 @@
 namespace hyfreedp::analytic {
 namespace {
 
-// What baseline and improvement add up to: each row ablates one choice of the same full method, so
-// the sums should be one.
+// Adds up baseline and improvement: each row ablates one choice of the same full method, so the
+// sums should be one.
 Result<Analytic> compute_table(const json::object&, const PaperValues& paper) {
   Analytic done;
   auto& table = done.table;

@@ -54,7 +54,7 @@ Result<Analytic> compute_table(const json::object& options, const PaperValues& p
     const auto composed = composed_epsilon(all, delta);
     if (!composed) return composed.error();
     auto final_cell = compared(*left, last, 4, half_unit(decimals));
-    // What exceeds the budget is out of band however little.
+    // A split that exceeds the budget is out of band however little it does.
     auto total_cell = compared(*composed, total, 4, *composed > total ? 0 : half_unit(decimals));
     if (*composed > total) {
       const auto note = fmt::format("This split composes to {:.4f}, above {}: eps_f would have to be {:.4f}.",

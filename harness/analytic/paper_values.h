@@ -32,7 +32,7 @@ class PaperValues {
   bool empty() const { return !document_.is_object(); }
   // The numeric cells of a table in the paper's order; none if the paper has no such table.
   std::vector<PaperCell> table(const std::string& id) const;
-  // Nothing if there is no such cell or if it is not a number.
+  // None if there is no such cell or if it is not a number.
   std::optional<PaperCell> cell(const std::string& table, const Labels& row, const Labels& columns) const;
   // The text of a cell that is not a number, such as "<1".
   std::optional<std::string> text(const std::string& table, const Labels& row, const Labels& columns) const;
