@@ -108,7 +108,8 @@ Microbatch BatchReader::copied(const Microbatch& batch, const mechanism::Rows& r
   return {(*augmentation_)(batch.features, ids), labels, augmentation_->copies()};
 }
 
-// Of equal lengths in their order, so that equal batches give equal bits.
+// Sorts the rows by length. Those of equal length stay in their order, so that equal batches give
+// equal bits.
 mechanism::Rows BatchReader::by_length(mechanism::Rows rows) const {
   if (rows.all) {
     rows.all = false;
@@ -121,8 +122,8 @@ mechanism::Rows BatchReader::by_length(mechanism::Rows rows) const {
   return rows;
 }
 
-// Without the columns that are padding in all rows, but for up to seven: of few different sizes the
-// allocator can use memory again. The last row is the longest.
+// Removes the columns that are padding in all rows, but for up to seven: the allocator can use
+// memory again if there are few different sizes. The last row is the longest.
 void BatchReader::cut(const mechanism::Rows& rows, std::int64_t first, Microbatch& batch) const {
   constexpr std::int64_t kColumns = 8;
   const auto last = rows.indices[static_cast<std::size_t>(first + batch.features.size(0) - 1)];

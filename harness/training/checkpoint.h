@@ -40,7 +40,7 @@ struct State {
 
   // Adds those of `part` under the names "PREFIX/NAME".
   void add(const std::string& prefix, const State& part);
-  // What was added under that prefix, by NAME.
+  // Returns the part that was added under that prefix, by NAME.
   State part(const std::string& prefix) const;
   // Tensors of the processor that share no memory with this state's.
   State copy() const;
@@ -50,7 +50,7 @@ struct State {
 struct Checkpoint {
   std::string trial;
   mechanism::ResumePoint point;
-  // Of all runs up to here (trial::Finish).
+  // The costs of all runs up to here (trial::Finish).
   double seconds = 0;
   std::int64_t peak_bytes = 0;
   std::int64_t device_peak_bytes = 0;
@@ -61,7 +61,7 @@ Result<void> write_checkpoint(const std::string& path, const Checkpoint& checkpo
 // The tensors are views of the mapped file. An error where the file is no complete checkpoint.
 Result<Checkpoint> read_checkpoint(const std::string& path);
 
-// Where each of them belongs in the run's journal, for JournalWriter::open.
+// Returns where the checkpoints belong in the run's journal, for JournalWriter::open.
 std::vector<mechanism::ResumePoint> points_of(const std::vector<Checkpoint>& checkpoints);
 
 // The checkpoints of one trial, in a folder of their own. At most two files stay: the last one and
@@ -74,13 +74,13 @@ class Checkpoints {
   Checkpoints(const Checkpoints&) = delete;
   Checkpoints& operator=(const Checkpoints&) = delete;
 
-  // Those of the trial that are complete, the latest first.
+  // Reads the trial's complete checkpoints, the latest first.
   std::vector<Checkpoint> read();
   // The run goes on from this step: of what the folder has, the checkpoint of that step stays until
   // two later ones are written. 0: the run begins anew.
   void go_on_from(std::int64_t step);
 
-  // Whether it is time for one, and none is being written.
+  // True if it is time for one, and none is being written.
   bool is_due() const;
   // The step of the last one, written or read; 0: none.
   std::int64_t last_step() const { return last_step_; }
@@ -89,7 +89,7 @@ class Checkpoints {
   // Returns when it is on the disk, or cannot be written.
   void write(const Checkpoint& checkpoint);
 
-  // Why the last one could not be written; empty if it was.
+  // Says why the last one could not be written; empty if it was.
   std::string problem();
 
  private:

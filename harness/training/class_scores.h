@@ -1,5 +1,5 @@
-// What a split says of classes of unequal sizes: the accuracy of each class by itself, and how well
-// outputs order the samples. Without noise; the caller decides who may see them.
+// Scores a split with classes of unequal sizes: the accuracy of each class by itself, and how well
+// outputs order the samples. They have no noise; the caller decides who may see them.
 //
 //   macro accuracy   the mean over classes of the part of a class's samples that are predicted
 //                    rightly (balanced accuracy)
@@ -29,8 +29,8 @@ class ClassScores {
   std::vector<at::Tensor> probabilities_, labels_, right_;
 };
 
-// Of `scores`, larger for what is likelier of the class; `is_of_class` is as long. Neither empty
-// class may be.
+// Returns the area under the ROC curve of `scores`, which are larger for samples that are likelier
+// of the class; `is_of_class` is as long. The class and the rest must each have a sample.
 double area_under_curve(const std::vector<double>& scores, const std::vector<bool>& is_of_class);
 
 }  // namespace hyfreedp::training

@@ -33,7 +33,7 @@ namespace hyfreedp::training {
 
 inline constexpr double kSmallestNorm = 1e-12;
 
-// How gradients are clipped, and with which numbers.
+// The rule by which gradients are clipped, with its numbers.
 struct ClippingRule {
   trial::Clipping clipping = trial::Clipping::auto_s;
   double constant = 0.01;  // auto_s: the constant; abadi, adaptive: C; auto_v, none: unused
@@ -41,7 +41,8 @@ struct ClippingRule {
   trial::GroupShares shares = trial::GroupShares::uniform;
   double rounding = 0;  // r, in [0, 1)
 
-  // Of a sum that is clipped by this rule: the most by which one sample can change it, in L2 norm.
+  // The sensitivity of a sum that is clipped by this rule: the most by which one sample can change
+  // it, in L2 norm.
   double sensitivity() const { return trial::sensitivity_of(clipping, constant); }
   bool per_layer() const { return groups == trial::ClippingGroups::per_layer; }
 };

@@ -30,11 +30,11 @@ struct Evaluated {
 
   double accuracy() const { return static_cast<double>(correct) / static_cast<double>(count); }
   double perplexity() const { return std::exp(mean_loss); }
-  // Those that labels of this kind have, by the names that a journal gives them.
+  // The metrics that labels of this kind have, by the names that a journal gives them.
   std::vector<std::pair<std::string, double>> metrics() const;
 };
 
-// What is asked for beside losses and correct predictions.
+// Values that are asked for beside losses and correct predictions.
 struct AlsoEvaluated {
   bool by_class = false;  // what classes of unequal sizes need; for one class a sample
   double loss_bound = 0;  // above 0: Evaluated::score_sum

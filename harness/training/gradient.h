@@ -17,7 +17,7 @@
 
 namespace hyfreedp::training {
 
-// What clipping did to each of `count` samples. It carries no noise.
+// The effect of clipping on each of `count` samples. It carries no noise.
 struct SampleClipping {
   // [count] float64: norm of the whole gradient before clipping; not finite where the gradient is
   // not.

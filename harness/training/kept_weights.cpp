@@ -39,8 +39,8 @@ Result<void> keep_weights(const FinalWeights& final, const std::string& folder) 
   const fs::path partial = folder + ".partial";
   std::error_code failure;
   fs::remove_all(partial, failure);
-  // Its own user's alone from the first moment: until its row is priced nobody knows whether it may
-  // be shown.
+  // The folder is its user's alone from the first moment: until its row is priced nobody knows
+  // whether it may be shown.
   if (auto made = make_private_folder(partial.string()); !made) return made;
   if (auto written = write_into(final, partial.string()); !written) {
     fs::remove_all(partial, failure);

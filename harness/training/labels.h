@@ -1,5 +1,5 @@
-// What a run makes of its labels, by their kind (datasets/labels.h). labels.cpp has a line for
-// each.
+// The rules by which a run uses its labels, by their kind (datasets/labels.h). labels.cpp has a
+// line for each.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a run takes: time and memory.
+// Measures the time and memory that a run takes.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace hyfreedp::training {
 
-// As in trial::Finish.
+// The costs of a run, as in trial::Finish.
 struct Spent {
   double seconds = 0;
   std::int64_t peak_bytes = 0;
@@ -22,7 +22,7 @@ struct Spent {
   }
 };
 
-// What the process has spent since the object was made.
+// Measures what the process has spent since the object was made.
 class Meter {
  public:
   explicit Meter(const std::string& device) : memory_(device) {}

@@ -1,5 +1,5 @@
-// What a run is made of that a test may replace by a part with a fault, to see that an audit or a
-// nightly comparison notices. Programs use the parts as they are here.
+// The parts of a run that a test may replace by one with a fault, to see that an audit or a nightly
+// comparison notices. Programs use the parts as they are here.
 #pragma once
 
 #include <functional>

@@ -30,7 +30,7 @@ class PeakMemory {
 // Bytes that LibTorch's tensors take on the GPU now, from any thread, once a run there has begun.
 std::int64_t device_bytes_now();
 
-// Whether LibTorch's message of a failure says that memory was short.
+// True if LibTorch's message of a failure says that memory was short.
 bool tells_of_memory(const std::string& message);
 
 }  // namespace hyfreedp::training

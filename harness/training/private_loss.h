@@ -15,13 +15,14 @@
 
 namespace hyfreedp::training {
 
-// Of `losses` [n], of any floating type; `bound` is R >= 0.
+// The bounded sum of `losses` [n], of any floating type; `bound` is R >= 0.
 mechanism::BoundedSum bounded_loss_sum(const torch::Tensor& losses, double bound);
-// Of differences in a paired release (optimizers/learning_rate.h): sum_i clamp(L_i - L0_i, -D, D),
-// where `bound` is D > 0. A difference that is NaN, also of two infinite losses, counts as 0.
+// The sum of differences in a paired release (optimizers/learning_rate.h): sum_i clamp(L_i - L0_i,
+// -D, D), where `bound` is D > 0. A difference that is NaN, also of two infinite losses, counts as
+// 0.
 mechanism::BoundedSum bounded_difference_sum(const torch::Tensor& losses, const torch::Tensor& losses_at_zero,
                                              double bound);
-// Of `losses` [n], the scores of their records (trial::ScoreRelease):
+// The sum of the scores of records (trial::ScoreRelease), from their `losses` [n]:
 //   sum_i 1 - clamp(L_i, 0, R) / R
 // where `bound` is R > 0 and a loss that is NaN counts as R. Each score is rounded down to a
 // multiple of 2^-20, so sums of up to 2^33 records are exact in any order.

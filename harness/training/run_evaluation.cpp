@@ -54,7 +54,8 @@ Result<void> RunEvaluation::record_test(std::int64_t done) {
 Result<void> RunEvaluation::conclude(mechanism::Mechanism& mechanism) {
   const auto steps = job_.config.steps;
   if (auto tested = record_test(steps); !tested || stopped_) return tested;
-  // At the end alone: these sets may be larger than all training data, and a table needs no more.
+  // These sets are evaluated at the end alone: they may be larger than all training data, and a
+  // table needs no more.
   for (std::size_t i = 0; i < setup_.ood_test.size(); ++i) {
     const auto result =
         evaluate_on(setup_.ood_test[i], {.by_class = job_.config.evaluation.recorded.by_class});

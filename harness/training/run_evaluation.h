@@ -1,6 +1,6 @@
-// What a run measures beside its training: the test splits on the way and at its end, and what its
-// method is told of validation or training accuracy. At the weights, or at an average of them where
-// the optimizer or the spec has one.
+// Measures a run beside its training: the test splits on the way and at its end, and the validation
+// or training accuracy that its method is told. It measures at the weights, or at an average of
+// them if the optimizer or the spec has one.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,14 @@ class RunEvaluation {
 
   // The average that is evaluated; undefined: the weights themselves are.
   torch::Tensor average() const;
-  // After `done` steps. Ends early where was_stopped() becomes true.
+  // Measures after `done` steps. Ends early if was_stopped() becomes true.
   Result<void> record_test(std::int64_t done);
-  // After the last step: the test splits, and scores, noised by `mechanism` or not. Ends early in
-  // the same way.
+  // Measures after the last step: the test splits, and scores, noised by `mechanism` or not. Ends
+  // early in the same way.
   Result<void> conclude(mechanism::Mechanism& mechanism);
-  // Whether the last evaluation was stopped.
+  // True if the last evaluation was stopped.
   bool was_stopped() const { return stopped_; }
-  // Whether the losses of the evaluation at the end were finite.
+  // True if the losses of the evaluation at the end were finite.
   bool is_last_finite() const { return is_last_finite_; }
 
  private:

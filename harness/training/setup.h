@@ -16,7 +16,7 @@
 
 namespace hyfreedp::training {
 
-// Why a run cannot start.
+// The reason why a run cannot start.
 struct SetupFailure {
   std::string kind;  // as in trial::Finish
   std::string message;

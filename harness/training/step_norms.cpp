@@ -33,7 +33,7 @@ void StepNorms::reset() {
   noise_square_.reset();
 }
 
-// Of the values since step 0 the sums are enough; those of one step are made anew.
+// The sums are enough for the values since step 0; those of one step are made anew.
 State StepNorms::state() const {
   State state;
   if (!weights_.defined()) return state;

@@ -19,7 +19,7 @@
 
 namespace hyfreedp::training {
 
-// Whether norms of gradients and weights are of released values: not those of a run without noise
+// True if norms of gradients and weights are of released values: not those of a run without noise
 // on a training split that is not public.
 bool norms_are_released(const trial::TrialConfig& config);
 
@@ -40,7 +40,8 @@ class StepNorms {
   // Adds the values of the step to its scalars; at the last step also those of each tensor.
   void add_to(std::map<std::string, double>& scalars, bool last_step) const;
 
-  // What the later steps' values depend on, between two steps. restore() is called after reset().
+  // The state on which the later steps' values depend, between two steps. restore() is called after
+  // reset().
   State state() const;
   void restore(const State& state);
 

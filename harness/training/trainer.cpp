@@ -104,13 +104,13 @@ class Run {
   }
 
  private:
-  // Of this run and of those that it goes on from.
+  // Adds the costs of this run and of those that it goes on from.
   TrainingEnd with_costs(TrainingEnd end) const {
     set_costs(end.finish, earlier_ + meter_.spent());
     return end;
   }
 
-  // At the state before step 0, except for the weights, which are as they were set up.
+  // Begins at the state before step 0, except for the weights, which are as they were set up.
   boost::system::result<void, SetupFailure> begin() {
     setup_.clipping.constant = plan_.clipping_constant;
     average_.reset();
@@ -120,8 +120,8 @@ class Run {
     return begin_run(job_.config, setup_);
   }
 
-  // From there to the state that the journal's attempt begins with, which is one of `checkpoints`.
-  // False where that one does not fit this version of the program.
+  // Goes on to the state that the journal's attempt begins with, which is one of `checkpoints`.
+  // False if that one does not fit this version of the program.
   bool go_on_from(const std::vector<Checkpoint>& checkpoints) {
     const auto& point = job_.journal.resumed_from();
     if (job_.checkpoints != nullptr) job_.checkpoints->go_on_from(point.step);
@@ -146,7 +146,7 @@ class Run {
             .scalars = scalars_};
   }
 
-  // Of the state before step step_.
+  // Makes a checkpoint of the state before step step_.
   Result<Checkpoint> checkpoint() {
     auto point = job_.journal.point(step_);
     if (!point) return point.error();
@@ -250,7 +250,7 @@ class Run {
 
   bool has_free_step() const { return setup_.optimizer->free_direction().defined(); }
 
-  // What is released of the whole split before step 0.
+  // Makes the releases of the whole split before step 0.
   Result<void> release_before() {
     for (const auto& release : mechanism::releases(plan_)) {
       if (release.schedule.when != mechanism::Schedule::When::before) continue;
@@ -322,12 +322,12 @@ class Run {
     return Next::go_on;
   }
 
-  // From the clipped sum to the direction. In one pass where the optimizer goes by pieces; an
+  // Computes the direction from the clipped sum, in one pass if the optimizer goes by pieces; an
   // observer is shown the whole release before anything uses it.
   Result<void> release_and_advance(double rate) {
     if (job_.observer == nullptr && !norms_.wanted()) {
-      // Without probes nothing looks at the mean after the direction is known, so it takes the
-      // mean's place.
+      // If there are no probes, nothing looks at the mean after the direction is known, so it takes
+      // the mean's place.
       if (!direction_.defined()) direction_ = plan_.probe ? torch::empty_like(mean_) : mean_;
       if (const auto advance = setup_.optimizer->advance_by_pieces(mean_, weights_, rate, direction_)) {
         return release_mean(advance);
@@ -379,7 +379,7 @@ class Run {
     if (!losses) return losses.error();
     const bool paired = request.difference_bound > 0;
     const auto& release = mechanism_->release_of(mechanism::kProbe);
-    // Of Laplace noise of scale 1 the standard deviation is sqrt(2).
+    // Laplace noise of scale 1 has the standard deviation sqrt(2).
     const double unit = release.noise == accounting::Noise::laplace ? std::sqrt(2.0) : 1.0;
     const double noised_bound = paired ? request.difference_bound : request.loss_bound;
     setup_.controller->observe(
@@ -445,7 +445,7 @@ class Run {
     return losses_at_weights(setup_.network, setup_.labels.loss, setup_.train, rows);
   }
 
-  // Why not, where that failed: the run itself is over, and its results stand.
+  // Keeps the weights. Says why not, if that failed: the run itself is over, and its results stand.
   std::string keep_final_weights() {
     if (job_.weights_folder.empty()) return "";
     FinalWeights final{.config = job_.config,

@@ -62,15 +62,15 @@ struct TrainingJob {
   std::function<void(std::int64_t step, const Scalars& scalars)> progress = [](std::int64_t, const Scalars&) {
   };
   mechanism::Observer* observer = nullptr;  // of an audit; null otherwise
-  // Where checkpoints are written, at their interval and when training stops; null: none are. The
-  // journal was opened with the points of those that are there.
+  // The writer of checkpoints, at their interval and when training stops; null: none are written.
+  // The journal was opened with the points of those that are there.
   Checkpoints* checkpoints = nullptr;
   // The folder for the weights of a finished run (kept_weights.h); empty: they are not kept. It is
   // not part of the run: it changes nothing that is computed or recorded, and a folder that cannot
   // be written does not fail the run.
   std::string weights_folder = {};
   Parts parts = {};  // tests replace them
-  // Of each of config.ood_test, in its order, the test split.
+  // The test splits of config.ood_test, in its order.
   std::vector<datasets::SplitData> ood_test = {};
 };
 

@@ -27,8 +27,8 @@ namespace hyfreedp::training {
 
 // The sum of the release of that purpose over all rows of `train`, [p] float64, without noise. One
 // row changes it by at most the release's sensitivity in L2 norm.
-// Its length and its constants are those of the plan and of the public `sizes`.
-// Throws std::logic_error if the plan does not ask for such a release.
+// The sum's length and its constants are those of the plan and of the public `sizes`. Throws
+// std::logic_error if the plan does not ask for such a release.
 torch::Tensor whole_split_sum(const std::string& purpose, const trial::PrivacyPlan& plan,
                               const datasets::Sizes& sizes, const datasets::SplitData& train);
 

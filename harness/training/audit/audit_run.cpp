@@ -13,7 +13,7 @@ Result<std::vector<accounting::Event>> run_under(mechanism::Observer& observer, 
   config.repetition = repetition;
   const auto journal_path = folder.path() + "/" + config.id() + ".jsonl";
   const auto key_path = folder.path() + "/" + config.id() + ".key";
-  // Nothing that an audit writes outlives it, so nothing waits for the disk.
+  // The files of an audit do not outlive it, so nothing waits for the disk.
   const auto no_sync = [](int) { return 0; };
   auto journal =
       mechanism::JournalWriter::open(journal_path, config, fingerprint(config.device), {}, {}, no_sync);

@@ -18,7 +18,7 @@
 namespace hyfreedp::training {
 
 inline constexpr std::int64_t kSparseBatches = 300;
-// How many residuals are kept, those of the first steps of every run: 80 MB.
+// The largest number of residuals that are kept, those of the first steps of every run: 80 MB.
 inline constexpr std::int64_t kMostResiduals = 20'000'000;
 
 using AuditProgress = std::function<void(const std::string& line)>;

@@ -1,4 +1,5 @@
-// What an audit trains on: generated records, some of which are canaries, and the config of a run.
+// Makes what an audit trains on: generated records, some of which are canaries, and the config of a
+// run.
 //
 // Records are Gaussian classes (the dataset `synthetic`) in kOrdinaryFeatures columns, followed by
 // one column for each canary, which is 0 in ordinary records. Canary j is zero except for the value
@@ -29,7 +30,7 @@ struct Experiment {
 // The experiment of the setting itself.
 Result<Experiment> full_experiment(const audit::Request& request);
 // The same sampling rate, noise, steps and model with so few records that a batch has one on
-// average and many batches are empty; without canaries. Nothing if the setting itself has no more
+// average and many batches are empty; without canaries. None if the setting itself has no more
 // records than that, or if q > 1/2, where hardly a batch would be empty.
 Result<std::optional<Experiment>> sparse_experiment(const audit::Request& request);
 // For a one-run audit: `present[j]` says whether canary j is in the data. One that is not is

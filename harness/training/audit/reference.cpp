@@ -23,8 +23,8 @@ std::int64_t classes_of(const trial::TrialConfig& config) {
       .classes;
 }
 
-// What clipping leaves to rounding (harness/training/clipping.h): of one sample, and of the batch's
-// sum.
+// The part of the sensitivity that clipping leaves to rounding (harness/training/clipping.h): of
+// one sample, and of the batch's sum.
 double rounding_of(const trial::TrialConfig& config) {
   const bool wide = config.dtype == "float64";
   return (wide ? std::exp2(-46) : std::exp2(-17)) +

@@ -59,7 +59,8 @@ void Heartbeat::tell_until_left() {
     if (!trains_ && now != used) ++moves_;
     used = now;
     const bool asks_gpu = on_gpu_ && trains_;  // before, the GPU may not be set up
-    // Not under the lock: where nobody reads, sending waits, and the worker must not wait for that.
+    // The message is not sent under the lock: if nobody reads, sending waits, and the worker must
+    // not wait for that.
     lock.unlock();
     outbox_.send({{"type", "heartbeat"},
                   {"moves", moves_.load()},

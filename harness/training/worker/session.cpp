@@ -41,7 +41,7 @@ json::object to_json(const training::Scalars& scalars) {
   return object;
 }
 
-// Of the whole process since it started.
+// Processor time in seconds of the whole process since it started.
 double cpu_seconds() {
   rusage usage{};
   if (::getrusage(RUSAGE_SELF, &usage) != 0) return 0;
