@@ -92,7 +92,8 @@ class Reader {
     single_->add(plain_text(text), is_test);
     if (!is_pair) return;
     single_->add(plain_text(table.seconds[row]), is_test);
-    // Of the files' own rows whole pairs are compared: questions about one text are many records.
+    // Among the files' own rows whole pairs are compared: questions about one text are many
+    // records.
     if (!pairs_) pairs_.emplace(*secret_);
     pairs_->add(plain_text(text) + '\0' + plain_text(table.seconds[row]), is_test);
   }
@@ -207,8 +208,8 @@ Result<void> compare_again(const std::string& mark) {
 
 constexpr const char* kImages = "images";
 
-// A table as its options have it read: columns of texts, or numbers beside a column with the class.
-// What follows from the files alone is left out.
+// Describes how the options have a table read: columns of texts, or numbers beside a column with
+// the class. What follows from the files alone is left out.
 std::string reading_of(const json::object& options) {
   json::object told;
   for (const char* name : {"text", "second", "prompt", "label", "separator", "labels"}) {

@@ -31,7 +31,7 @@ struct ContentMarks {
   // train_part() and test_part() of other files that have records in common with `train`, and
   // train_part() of those that have some in common with `test`.
   std::set<std::string> common_train, common_test;
-  // What these were compared with, and what they were themselves then (marked_files()).
+  // The files that these were compared with, and what they were themselves then (marked_files()).
   std::set<std::string> compared;
   std::string as_marked;
   // Records of `test`, where that is set aside, are in `train`, too (record_marks.h).
@@ -41,22 +41,22 @@ struct ContentMarks {
   bool operator==(const ContentMarks&) const = default;
 };
 
-// Whether the single records of the files of that mark were marked.
+// True if the single records of the files of that mark were marked.
 bool has_marked_records(const std::string& files_mark);
-// Whether the single records of both files, as they are marked now, were compared with each other.
+// True if the single records of both files, as they are marked now, were compared with each other.
 bool were_compared(const std::string& files_mark, const std::string& other);
 // The two parts of the files of that mark.
 std::string train_part(const std::string& files_mark);
 std::string test_part(const std::string& files_mark);
 
-// What is kept of the files of that mark; empty where nothing is.
+// Returns what is kept of the files of that mark; empty if nothing is.
 ContentMarks content_marks(const std::string& files_mark);
 
 // Computes and keeps the marks of a table's files, by what `options` know the files by. `test` has
 // no rows where there is no such file. An error where every test record is a training record too,
 // unless all test records are alike.
-// Also where some test records may be training records (record_marks.h), unless the options say
-// `other_people`. `classes`: their names.
+// It is also an error where some test records may be training records (record_marks.h), unless the
+// options say `other_people`. `classes`: their names.
 Result<void> keep_content(const json::object& options, const std::vector<std::string>& classes,
                           const NumberTable& train, const NumberTable& test);
 // The same of the images in `path`, once.

@@ -1,5 +1,5 @@
 // A user's own files, which the option `path` names: where they are, and what a run knows them by.
-// Without LibTorch.
+// This code has no LibTorch.
 #pragma once
 
 #include <optional>
@@ -23,8 +23,8 @@ Result<std::string> own_files_checksum(const std::string& path);
 // of the checksum under a secret of this user
 // (${XDG_STATE_HOME:-~/.local/state}/hyfreedp/data.key).
 Result<json::object> with_checksum(json::object options, const std::string& path);
-// `text`, a checksum say, under the user's secret. Nothing where there is no secret yet, or where
-// it cannot be read: nothing of this user has a mark then.
+// The mark of `text`, a checksum say, under the user's secret. None if there is no secret yet, or
+// if it cannot be read: nothing of this user has a mark then.
 std::optional<std::string> secret_mark(const std::string& text);
 // Tells marks under this secret from those under another; empty where there is none.
 std::string mark_of_secret();
@@ -40,7 +40,8 @@ struct OwnName {
   std::string name, ending;
 };
 OwnName own_name(const std::string& path);
-// What the options know the files by. An error where they were not here when the spec was read.
+// Returns what the options know the files by. An error if they were not here when the spec was
+// read.
 Result<std::string> mark_of(const json::object& options, const std::string& path);
 // A number that a spec may give, and that is otherwise counted when the spec is read.
 OptionSpec own_count(std::string name, std::string help);

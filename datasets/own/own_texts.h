@@ -18,20 +18,20 @@ Result<NumberTable> read_texts(const std::string& path, const json::object& opti
                                const TextColumns& columns, const std::string& label,
                                const std::vector<std::string>& labels);
 
-// What a file of `text-file` has: texts, or where there are prompts the pairs of a prompt and a
+// The content of a file of `text-file`: texts, or if there are prompts the pairs of a prompt and a
 // text.
 struct OwnTexts {
   NumberTable table;
   bool is_lines = false;  // of .txt
 };
-// Of the train and the test file; of the latter nothing where there is none. Errors: no such file,
-// another ending, and those of the readers.
+// Reads the train and the test file; the second is empty if there is no test file. Errors: no such
+// file, another ending, and those of the readers.
 Result<std::array<OwnTexts, 2>> read_own_texts(const std::string& path, const json::object& options);
-// Whether the option `records` says so: blank lines are read then.
+// True if records are blocks by the option `records`: blank lines are read then.
 bool in_blocks(const json::object& options);
 
-// What the owner of classified texts should know where some rows of both files lack one, as
-// programs write them that save a table; empty where none does.
+// Tells the owner of classified texts that some rows of both files lack one, as programs write them
+// that save a table; empty if none does.
 std::string blank_texts_note(const std::string& path, const NumberTable& train, const NumberTable& test);
 
 }  // namespace hyfreedp::datasets

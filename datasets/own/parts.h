@@ -1,5 +1,5 @@
 // The parts of a user's own files of records: the file to train on and perhaps one to test on, and
-// which record is for training, validation or test. Without LibTorch.
+// which record is for training, validation or test. This code has no LibTorch.
 #pragma once
 
 #include <array>
@@ -18,7 +18,8 @@ struct PartFiles {
   std::string train;  // empty: there are only files to test on
   std::optional<std::string> test;
 };
-// What such files' names may end in; `more`: in folders alone, and what an error says of these.
+// The endings that such files' names may have; `more`: in folders alone, and what an error says of
+// these.
 struct PartEndings {
   std::span<const char* const> endings;
   std::span<const char* const> more = {};
@@ -43,12 +44,12 @@ struct SplitPlaces {
 Result<std::array<SplitPlaces, 3>> split_places(std::size_t train, std::size_t test,
                                                 const json::object& options, const char* noun);
 
-// What the owner of such files should know where no record of test is of the classes `missing`, of
-// which there is one at least.
+// Tells the owner of such files that no record of test is of the classes `missing`, of which there
+// is one at least.
 std::string untested_note(const std::string& path, const char* record, std::vector<std::string> missing);
 
-// Of files that are not here, for the reason `absent`: an error unless the options give all of
-// these sizes, so that the spec can be planned.
+// Checks the options for files that are not here, for the reason `absent`: an error unless they
+// give all of these sizes, so that the spec can be planned.
 Result<void> check_sizes_given(const Error& absent, const json::object& options,
                                const std::vector<std::string>& sizes);
 

@@ -33,7 +33,7 @@ void tidy(Marks& marks) {
   marks.resize(std::min(marks.size(), kMostMarks));
 }
 
-// Where one of them is a part, because there were too many, so much of the other counts.
+// Returns the marks up to the last of `other`, if `other` was cut because it had too many.
 Marks up_to(const Marks& marks, const Marks& other) {
   if (other.size() < kMostMarks) return marks;
   return {marks.begin(), std::upper_bound(marks.begin(), marks.end(), other.back())};

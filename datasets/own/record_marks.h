@@ -65,11 +65,11 @@ class RecordMarker {
   RecordMarks marks_;
 };
 
-// Whether marks of these files were kept in `folder`; with `reading`, those of its records.
+// True if marks of these files were kept in `folder`; with `reading`, those of its records.
 bool has_record_marks(const std::string& folder, const std::string& files_mark,
                       const std::string& reading = "");
-// Those that are kept, which may be of another column of the same files, or of the files read as
-// something else, and `more`.
+// Returns the marks that are kept, which may be of another column of the same files, or of the
+// files read as something else, and `more`.
 Result<RecordMarks> with_kept_marks(const std::string& folder, const std::string& files_mark,
                                     RecordMarks more = {});
 Result<void> keep_record_marks(const std::string& folder, const std::string& files_mark,
@@ -78,14 +78,14 @@ Result<void> keep_record_marks(const std::string& folder, const std::string& fil
 // of it, which grows with every further reading; and that of `marks`, as they would be kept.
 std::set<std::string> marked_files(const std::string& folder);
 std::string marked_file(const std::string& files_mark, const RecordMarks& marks);
-// Of those `others` (marked_files) the ones that have records in common with these: at least ten,
+// Returns those of `others` (marked_files) that have records in common with these: at least ten,
 // and one in a thousand of the smaller of the two; or all of several test records are among the
 // training records. Fewer are not looked for: the answer would tell, outside of ε, whether
 // somebody's record is among those trained on.
 Result<std::vector<CommonRecords>> with_common_records(const std::string& folder,
                                                        const std::set<std::string>& others,
                                                        const RecordMarks& marks);
-// Whether as many of the files' own test records are training records, too; `marks` of files that
+// True if as many of the files' own test records are training records, too; `marks` of files that
 // set test records aside.
 bool tests_on_training_records(const RecordMarks& marks);
 
