@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// For a message: the largest number where the sum is beyond it.
+// The sum for a message; the largest number if the sum is beyond it.
 std::uint64_t sum_of(std::uint64_t a, std::uint64_t b) { return a + std::min(b, ~a); }
 
 // Counts what a folder or archive holds against the limits.
@@ -78,7 +78,7 @@ std::size_t bytes_wanted(FilePart part, std::size_t size) {
   return part == FilePart::head ? std::min(size, kHeadBytes) : size;
 }
 
-// What a caller of either function asks for. One that cannot be read ends the reading unless
+// The request of a caller of either function. A file that cannot be read ends the reading unless
 // `unread` takes it.
 struct Reading {
   const WantedPart& wanted;

@@ -6,7 +6,7 @@
 // Names are bytes, whatever the locale; those that a zip declares to be UTF-8 come in Unicode's
 // form C, and are errors where they are none.
 //
-// Nothing outside the folder is ever named or read, whoever packed it: links of either kind,
+// Only the folder's own files are ever named or read, whoever packed it: links of either kind,
 // devices, absolute names and names with a .. are errors, not skipped, since one who packed them
 // meant something by them. Sizes are checked as declared, before anything is unpacked, so that a
 // small file which unpacks to a large one takes no memory. An archive that ends too early is an
@@ -25,12 +25,13 @@ namespace hyfreedp::datasets {
 
 struct ArchiveLimits {
   std::uint64_t file_bytes = std::uint64_t{1} << 28;  // of one file that is read: 268 MB
-  // Of an archive's files, read or not; of a folder's that are read: 1.1 TB.
+  // Bytes of all files of an archive, read or not; of those of a folder that are read: 1.1 TB.
   std::uint64_t total_bytes = std::uint64_t{1} << 40;
   std::uint64_t files = 20'000'000;
 };
 
-// Whether a file is to be read; the others are passed over without unpacking where possible.
+// Returns true for a file that is to be read; the others are passed over without unpacking where
+// possible.
 using Wanted = std::function<bool(const std::string& name)>;
 // Takes a file that was wanted. An error ends the reading and is returned as it is.
 using Visit = std::function<Result<void>(const std::string& name, std::string_view bytes)>;
@@ -40,7 +41,7 @@ using Visit = std::function<Result<void>(const std::string& name, std::string_vi
 Result<void> visit_files(const std::string& path, const Wanted& wanted, const Visit& visit,
                          const ArchiveLimits& limits = {});
 
-// How much of a file is read: its first kHeadBytes, or as many as it has, are its head.
+// The part of a file that is read: its first kHeadBytes, or as many as it has, are its head.
 enum class FilePart { none, head, whole };
 constexpr std::size_t kHeadBytes = std::size_t{1} << 14;
 using WantedPart = std::function<FilePart(const std::string& name)>;

@@ -13,7 +13,7 @@ Result<Image> decode_jpeg(std::string_view bytes, const ImageLimits& limits);
 Result<Image> decode_png(std::string_view bytes, const ImageLimits& limits);
 Result<Image> decode_ppm(std::string_view bytes, const ImageLimits& limits);
 
-// Whether a PPM's signature is followed by what looks like its header.
+// True if a PPM's signature is followed by what looks like its header.
 bool begins_ppm(std::string_view head);
 
 // The error of an image that does not fit the limits.

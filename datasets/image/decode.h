@@ -21,11 +21,11 @@
 
 namespace hyfreedp::datasets {
 
-// Whether a file with these first bytes is a JPEG, PNG or PPM. It asks for more of them than
+// True if a file with these first bytes is a JPEG, PNG or PPM. It asks for more of them than
 // decode_image, which is given what should be an image, so that no text is taken for one.
 bool begins_image(std::string_view head);
 
-// Whether a JPEG or PNG with these first bytes says by EXIF that it is to be turned or mirrored
+// True if a JPEG or PNG with these first bytes says by EXIF that it is to be turned or mirrored
 // (orientation 2 to 8), which is ignored.
 bool is_turned_by_exif(std::string_view head);
 

@@ -1,11 +1,11 @@
 // Histograms of oriented gradients (HOG) for 28 x 28 grey images: 716 fixed features, none of them
 // fitted to data.
 //
-// After Dalal and Triggs, "Histograms of Oriented Gradients for Human Detection" (CVPR 2005), with
-// signed orientation, and normalised per image instead of per block. Pixels are scaled to [0, 1];
-// outside the image they are 0. The gradient is [-1, 0, 1] along x and y. There are 8 orientation
-// bins over 2 pi; a gradient's magnitude is split linearly between the two nearest bin centres
-// (k pi / 4).
+// They follow Dalal and Triggs, "Histograms of Oriented Gradients for Human Detection" (CVPR 2005),
+// with signed orientation, and normalised per image instead of per block. Pixels are scaled to [0,
+// 1]; outside the image they are 0. The gradient is [-1, 0, 1] along x and y. There are 8
+// orientation bins over 2 pi; a gradient's magnitude is split linearly between the two nearest bin
+// centres (k pi / 4).
 //
 //   part 1   sqrt of the mean over 4 x 4 pixel cells: 7 x 7 x 8 = 392 numbers [row, column, bin]
 //   part 2   sqrt of the mean over 8 x 8 cells, padded by 2: 4 x 4 x 8 = 128 numbers

@@ -16,7 +16,7 @@ struct Image {
   bool operator==(const Image&) const = default;
 };
 
-// What one image may take. A file of a hundred bytes can declare four billion pixels; these are
+// The limits of one image. A file of a hundred bytes can declare four billion pixels; these are
 // checked before memory for them is taken. Telephones take photos of up to 200 million pixels.
 struct ImageLimits {
   std::int64_t side = std::int64_t{1} << 16;    // largest height and width

@@ -80,7 +80,7 @@ struct Found {
   std::string name;
 };
 
-// What a table says: an image's name without its ending -> the class as written there.
+// The content of a table: an image's name without its ending -> the class as written there.
 using Classes = std::map<std::string, std::string, std::less<>>;
 
 std::string_view trimmed(std::string_view text) {
@@ -170,7 +170,8 @@ std::optional<ImageSplit> split_of(std::string_view folder) {
   return std::nullopt;
 }
 
-// Where the image belongs by its name within the layout. With `split` its first folder is a part.
+// Returns the image's part and class by its name within the layout. With `split` its first folder
+// is a part.
 Result<Found> place(const std::string& name, std::string_view inner, bool split) {
   const auto parts = parts_of(inner, '/');
   if (!split) {
@@ -191,7 +192,7 @@ std::string part_meant(std::string_view folder) {
   return lower != folder && split_of(lower) ? lower : "";
 }
 
-// What is in no place is a problem.
+// Returns the part and class of each image. One that is in no place is a problem.
 std::vector<Found> place_all(const std::string& path, const std::vector<std::string>& images,
                              const std::string& wrapping, ErrorList& problems) {
   const auto inner = [&wrapping](const std::string& name) {
@@ -300,7 +301,7 @@ Result<std::int64_t> label_of_image(const Found& image, const Classes& table,
   return *label;
 }
 
-// What is wrong with single files is added to `problems`.
+// Makes the list. Errors of single files are added to `problems`.
 Result<ImageFolder> listed(const std::string& path, std::vector<std::string> names,
                            const std::vector<ClassTable>& tables, FileHeads heads, ErrorList& problems) {
   const auto fail = [&path](const std::string& what) { return error(path + ": " + what); };

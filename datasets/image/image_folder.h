@@ -1,4 +1,4 @@
-// Which images a folder or archive has, with their classes: a data set without code.
+// Lists the images of a folder or archive, with their classes: a data set without code.
 //
 //   train/CLASS/FILE  test/CLASS/FILE   two splits; without test/, all is train. Beside them
 //                                       val/CLASS/FILE (or valid/, validation/) is a third
@@ -43,7 +43,7 @@ struct ImageFile {
   bool operator==(const ImageFile&) const = default;
 };
 
-// What files' first bytes say of them, by their names.
+// Findings from the first bytes of files, by their names.
 struct FileHeads {
   std::set<std::string> images;               // not named as images, and yet images
   std::map<std::string, std::string> broken;  // named as images, and yet none: a sentence each
@@ -77,11 +77,11 @@ Result<ImageFolder> read_image_folder(const std::string& path, const ArchiveLimi
 Result<ImageFolder> read_image_folder(const std::string& path, ErrorList& problems,
                                       const ArchiveLimits& limits = {});
 
-// Whether a file of that name is read as an image whatever it begins with.
+// True if a file of that name is read as an image whatever it begins with.
 bool is_image_name(std::string_view name);
 // The name with letters and accents in one (Unicode's form C); bytes that are not UTF-8 stay.
 std::string composed(std::string_view name);
-// Whether two classes' names are the same but for their Unicode forms.
+// True if two classes' names are the same but for their Unicode forms.
 bool is_same_class(std::string_view one, std::string_view other);
 
 }  // namespace hyfreedp::datasets

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 // jpeglib.h uses FILE and size_t, which it does not declare: after <cstdio>.
 #include <jpeglib.h>
-// After jpeglib.h.
+// jerror.h needs jpeglib.h before it.
 #include <jerror.h>
 
 #include "datasets/image/codecs.h"

@@ -153,7 +153,7 @@ Result<Image> resize(const Image& image, std::int64_t height, std::int64_t width
 Result<Image> resize_shorter(const Image& image, std::int64_t size, Interpolation interpolation,
                              const ImageLimits& limits) {
   const auto shorter = std::min(image.height, image.width);
-  // Beyond the limits anyway, and small enough to multiply.
+  // A larger size is beyond the limits anyway; this one is small enough to multiply.
   const auto wanted = std::clamp(size, std::int64_t{0}, limits.side + 1);
   const auto longer = wanted * std::max(image.height, image.width) / shorter;
   return image.height <= image.width ? resize(image, wanted, longer, interpolation, limits)
