@@ -93,7 +93,7 @@ void pause_before(int attempt, const Transport& transport) {
   std::this_thread::sleep_for(std::chrono::duration<double>(transport.pause_seconds * attempt));
 }
 
-// What the part may be continued with; nothing: it cannot.
+// Returns the request that continues the part; none if it cannot be continued.
 std::optional<GetRequest> continuation(const WantedFile& file, const std::string& url, const PartFile& part) {
   if (part.size() == 0 || (file.bytes > 0 && part.size() >= file.bytes)) return std::nullopt;
   const auto validator = part.version().url == url ? part.version().validator() : "";
@@ -101,7 +101,8 @@ std::optional<GetRequest> continuation(const WantedFile& file, const std::string
   return GetRequest{url, part.size(), validator};
 }
 
-// Whether the part is the whole file. An error is of the checksum.
+// Returns the record of the part, which must be the whole file. An error if its checksum is
+// another.
 Result<Record> checked(const WantedFile& file, const std::string& url, const PartFile& part) {
   const auto found = sha256_of_file(part.path());
   if (!found) return found.error();

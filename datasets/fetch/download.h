@@ -29,7 +29,7 @@ struct WantedFile {
 
 // Errors, a sentence each with what to do: no such host, refused, 404 and other answers, a stall,
 // too short, wrong size or checksum, no room on the disk, another process that writes the same
-// file. Of several addresses all are told.
+// file. If there are several addresses, it tells the error of each.
 Result<void> download(const WantedFile& file, const Transport& transport);
 
 }  // namespace hyfreedp::datasets

@@ -28,8 +28,8 @@ struct CheckedFile {
   std::string expected;  // SHA-256; empty: unknown
   std::string found;     // empty: absent or unreadable
 };
-// What of the files is in the folder, by their checksums: those given, else those recorded when
-// they were fetched.
+// Compares the files in the folder with their checksums: those given, else those recorded when they
+// were fetched.
 std::vector<CheckedFile> check_files(const std::vector<SuppliedFile>& files, const std::string& folder);
 
 }  // namespace hyfreedp::datasets

@@ -61,7 +61,7 @@ std::optional<std::uint64_t> leading_number(std::string_view text) {
   return value;
 }
 
-// What the header lines of an answer say.
+// The header lines of an answer.
 struct Headers {
   std::string etag, last_modified, content_range;
   std::optional<std::uint64_t> length;
@@ -117,7 +117,7 @@ struct Hop {
     const auto code = status();
     return code == 200 || code == 206 || code == 0;  // 0: a file URL
   }
-  // Whether the receiver may be handed the bytes.
+  // Returns true if the receiver may be handed the bytes.
   bool begin() {
     if (begun) return !stopped && !other_range;
     begun = true;
@@ -186,7 +186,7 @@ Got failed(CURLcode code, const Hop& hop, const std::string& host, const char* d
   }
 }
 
-// What an answer without the file means.
+// Says what an answer without the file means.
 Got answered(long status, const std::string& host, bool has_token) {
   if (status == 404 || status == 410) return refused(fmt::format("{} has no such file ({})", host, status));
   if (status == 401 || status == 403) {
@@ -278,7 +278,7 @@ Token token_of_environment() {
 
 namespace {
 
-// Whether it is an http, https or file URL without a user's name in it.
+// Checks that it is an http, https or file URL without a user's name in it.
 Result<void> check_url(const std::string& url) {
   const auto address = address_of(url);
   const auto scheme = address ? address->scheme : "";

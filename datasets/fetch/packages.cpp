@@ -50,7 +50,7 @@ std::string last_words(const std::string& log) {
   return as_one_line(join(lines, " / "));
 }
 
-// Why pip failed, told from what it wrote.
+// Says why pip failed, from what it wrote.
 std::string reason_of_pip(const std::string& log) {
   if (says(log, "No module named pip"))
     return "python3 has no pip; install it (apt-get install python3-pip) and run the same command again";

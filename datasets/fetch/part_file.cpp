@@ -28,7 +28,7 @@ PartVersion read_version(const std::string& part) {
   return {*url, *etag, *modified};
 }
 
-// Whether the path still names the opened file: another process may have finished and renamed it
+// True if the path still names the opened file: another process may have finished and renamed it
 // between the opening and the lock.
 bool is_still(int descriptor, const std::string& path) {
   struct stat opened {

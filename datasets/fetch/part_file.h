@@ -11,19 +11,21 @@
 
 namespace hyfreedp::datasets {
 
-// What a server said of the file that the part was taken from; empty: nothing.
+// The version, as a server told it, of the file that the part was taken from; empty: it told
+// nothing.
 struct PartVersion {
   std::string url;
   std::string etag;
   std::string last_modified;
 
-  // What If-Range may say: a strong ETag, else the date; empty where there is neither.
+  // The value for If-Range: a strong ETag, else the date; empty if there is neither.
   std::string validator() const;
 };
 
 class PartFile {
  public:
-  // Of the file `path`, whose folder is made. An error where another process has it open.
+  // Opens the part of the file `path`, whose folder is made. An error if another process has it
+  // open.
   static Result<std::unique_ptr<PartFile>> open(const std::string& path);
   ~PartFile();
   PartFile(const PartFile&) = delete;

@@ -17,7 +17,7 @@ class FetchProgress {
   FetchProgress(const FetchProgress&) = delete;
   FetchProgress& operator=(const FetchProgress&) = delete;
 
-  // As Transport::progress and Transport::say.
+  // The functions for Transport::progress and Transport::say.
   void at(const std::string& name, std::uint64_t done, std::uint64_t total);
   void say(const std::string& sentence);
 

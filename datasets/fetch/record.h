@@ -25,7 +25,7 @@ struct Record {
 
 std::string record_path(const std::string& file);
 Result<void> write_record(const std::string& file, Record record);
-// Nothing where there is none, or none that can be read.
+// None if there is no record, or none that can be read.
 std::optional<Record> read_record(const std::string& file);
 
 }  // namespace hyfreedp::datasets

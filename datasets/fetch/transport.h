@@ -1,4 +1,4 @@
-// How files are brought: patience, the token of a hub, and who is told of progress.
+// Settings for bringing files: patience, the token of a hub, and who is told of progress.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ struct Token {
   bool over_http = false;  // for tests, whose server has no certificate
 };
 
-// Of HF_TOKEN; empty where that is not set.
+// The token in HF_TOKEN; empty if that is not set.
 Token token_of_environment();
 
 struct Transport {
   long connect_seconds = 30;
   long stall_seconds = 60;  // without a single byte. A slow connection may take as long as it likes
-  // Of one address, each going on where the last one ended; before the next, so many seconds times
-  // the number of the attempt.
+  // Attempts at one address, each going on where the last one ended. The pause before the next is
+  // `pause_seconds` times the number of the attempt.
   int attempts = 4;
   double pause_seconds = 1;
   Token token = {};

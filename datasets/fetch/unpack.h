@@ -1,6 +1,6 @@
-// Wanted files out of an archive (tar, tar.gz, zip), or of a folder, into a folder. What is refused
-// is what datasets/image/archive.h refuses: links, devices, absolute names, names with a .., sizes
-// beyond the limits, anything cut short. Nothing is written under a name that the archive chose.
+// Puts wanted files of an archive (tar, tar.gz, zip), or of a folder, into a folder. It refuses
+// what datasets/image/archive.h does: links, devices, absolute names, names with a .., sizes beyond
+// the limits, anything cut short. Nothing is written under a name that the archive chose.
 #pragma once
 
 #include <string>
