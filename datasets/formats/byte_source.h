@@ -61,7 +61,7 @@ class MemorySource : public ByteSource {
   std::string_view left_;
 };
 
-// What the bytes of `packed`, in the format of zlib or gzip, unpack to. Whoever asks for a byte
+// The unpacked bytes of `packed`, which is in the format of zlib or gzip. Whoever asks for a byte
 // beyond the last has the checksum verified. `what`, such as "a packed array", is for errors.
 class Inflated : public ByteSource {
  public:

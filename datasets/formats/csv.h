@@ -50,7 +50,7 @@ class CsvReader {
   std::size_t line_ = 1;
 };
 
-// As a message names it: "';'", "a tab".
+// The separator's name in messages: "';'", "a tab".
 std::string name_of_separator(char separator);
 
 // All records after the first line, which must be `header`.

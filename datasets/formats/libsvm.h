@@ -16,7 +16,7 @@
 
 namespace hyfreedp::datasets {
 
-// What is known of a file in public; nothing of it is taken from the file.
+// The public facts of a file; nothing of them is taken from it.
 struct LibsvmShape {
   std::int64_t features = 0;   // p, at least 1: the largest index that is allowed
   std::vector<double> labels;  // class c is labels[c]; {-1, 1} for most files of two classes

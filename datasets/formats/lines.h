@@ -12,16 +12,16 @@
 
 namespace hyfreedp::datasets {
 
-// Of a text file in which `byte` at `where` begins no character of UTF-8.
+// The error of a text file in which `byte` at `where` begins no character of UTF-8.
 Error no_utf8(const std::string& where, char byte);
 
 class LineReader {
  public:
   static Result<LineReader> open(const std::string& path, std::size_t max_line);
 
-  // The next line without its end (\n or \r\n; the last one may lack it), until the next call.
-  // Nothing at the file's end. A byte order mark of UTF-8 is no part of the first. Errors: a line
-  // of more than max_line bytes, a file that is damaged, packed with bzip2 or xz, or in UTF-16.
+  // The next line without its end (\n or \r\n; the last one may lack it), until the next call. None
+  // at the file's end. A byte order mark of UTF-8 is no part of the first. Errors: a line of more
+  // than max_line bytes, a file that is damaged, packed with bzip2 or xz, or in UTF-16.
   Result<std::optional<std::string_view>> next();
   // "PATH:LINE", of the line that next gave; from 1.
   std::string where() const;

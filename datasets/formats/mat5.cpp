@@ -32,7 +32,7 @@ struct Tag {
   std::uint32_t bytes = 0;
 };
 
-// What follows in an element, which must not lead beyond its end.
+// The rest of an element. Reading must not lead beyond its end.
 class Element : public ByteSource {
  public:
   Element(ByteSource& source, std::uint64_t bytes)
@@ -72,7 +72,7 @@ Error damaged(const ByteSource& file, const std::string& what) {
   return error(fmt::format("{}: {}; the file is damaged. Fetch it again.", file.path(), what));
 }
 
-// The next element's tag. Nothing at the source's end.
+// Reads the next element's tag; none at the source's end.
 Result<std::optional<Tag>> read_tag(ByteSource& source) {
   std::uint8_t raw[8];
   const auto got = source.read_up_to(raw);
@@ -158,8 +158,8 @@ std::optional<std::vector<std::uint8_t>> narrowed(const std::vector<std::uint8_t
   return values;
 }
 
-// How values may be stored, whatever the array's class is: MATLAB stores a double that is a small
-// whole number as a byte.
+// A type in which values may be stored, whatever the array's class is: MATLAB stores a double that
+// is a small whole number as a byte.
 struct Storage {
   std::uint32_t type;
   std::uint64_t width;  // bytes of a value

@@ -37,7 +37,7 @@ Result<std::pair<std::string, std::size_t>> header_of(std::string_view bytes) {
   return std::pair(std::string(bytes.substr(begin, length)), begin + length);
 }
 
-// Of the dictionary that numpy.save writes.
+// Reads the dictionary that numpy.save writes.
 Result<void> read_header(const std::string& header, NumberArray& array) {
   static const std::regex kHeader(
       R"(\{'descr': '([<>|=])([a-zA-Z]\d{0,3})', 'fortran_order': (True|False), )"

@@ -22,8 +22,8 @@ namespace hyfreedp::datasets {
 Result<NumberTable> read_npy(const std::string& features, const std::string& classes,
                              const std::vector<double>& labels);
 
-// Which images of which files: an array [n, h, w, 3] of bytes and the array [n] of their classes, 0
-// to classes - 1.
+// The images that are read, of two files: an array [n, h, w, 3] of bytes and the array [n] of their
+// classes, 0 to classes - 1.
 struct NpyImageFiles {
   std::string pixels;  // names of files, in any folder of `path`
   std::string labels;
@@ -32,9 +32,9 @@ struct NpyImageFiles {
   std::int64_t count = 0;  // of images from there on; 0: all
 };
 
-// These images of a folder or tar, as planes [count, 3, h, w]. Errors begin with the path of a
-// file, and are those of read_npy and of visit_named_files: other types or shapes, other numbers of
-// images than of classes, fewer images than asked for, a label that is no class.
+// Reads these images of a folder or tar, as planes [count, 3, h, w]. Errors begin with the path of
+// a file, and are those of read_npy and of visit_named_files: other types or shapes, other numbers
+// of images than of classes, fewer images than asked for, a label that is no class.
 Result<ImageSet> read_npy_images(const std::string& path, const NpyImageFiles& files,
                                  const ArchiveLimits& limits = {});
 

@@ -68,7 +68,7 @@ Result<std::size_t> place_of(const std::vector<std::string>& header, char separa
                                                         did_you_mean(column, header), option, has)));
 }
 
-// Of a column that nobody named: row numbers would be read as a feature.
+// Refuses columns that nobody named, since row numbers would be read as a feature, and equal names.
 Result<void> check_names(const std::vector<std::string>& header) {
   constexpr const char* kOfPandas =
       "pandas' to_csv writes the numbers of the rows so, which are no feature: write the file with "

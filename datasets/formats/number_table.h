@@ -26,10 +26,10 @@ struct NumberTable {
 Result<NumberTable> read_number_csv(const std::string& path, char separator, const std::string& label,
                                     const std::vector<std::string>& labels);
 
-// The same of a table whose rows are texts; other columns are not read. Of JSON lines
+// The same of a table whose rows are texts; other columns are not read. In JSON lines
 // (json_lines.h) the columns are members of each object: texts are strings, and a label is a
-// string, a number or a truth value. Where `label` is empty no column is the class, each row's is
-// 0, and a `text` that is blank is an error.
+// string, a number or a truth value. If `label` is empty, no column is the class, each row's is 0,
+// and a `text` that is blank is an error.
 struct TextColumns {
   std::string text;
   std::string second;                    // empty: rows are no pairs
@@ -43,7 +43,7 @@ Result<NumberTable> read_text_json_lines(const std::string& path, const TextColu
 // line that has a text, and unless `blank_too` each line that has none.
 Result<NumberTable> read_text_lines(const std::string& path, bool blank_too);
 
-// Whether a text has nothing but blanks of ASCII.
+// True if a text has nothing but blanks of ASCII.
 bool is_blank(std::string_view text);
 
 }  // namespace hyfreedp::datasets

@@ -8,7 +8,7 @@
 namespace hyfreedp::datasets {
 namespace {
 
-// As NumberArray calls it.
+// The type's name in NumberArray.
 std::string type_of(ElementType type) {
   switch (type) {
     case ElementType::kF64:

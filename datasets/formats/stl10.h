@@ -28,7 +28,7 @@ struct Stl10File {
 // another number of labels than of images, a label that is none.
 Result<ImageSet> parse_stl10(const Stl10File& pixels, const Stl10File& labels);
 
-// With CIFAR-10's labels the monkeys, which it has not, are left out.
+// `cifar10`: the labels of CIFAR-10; the monkeys, which it has not, are left out.
 enum class Stl10Labels { own, cifar10 };
 
 // A folder that has the files, in it or in one folder of it, or the published tar.gz. Errors begin
