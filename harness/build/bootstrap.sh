@@ -92,12 +92,18 @@ bootstrap_libtorch() {
   mv "$partial" "$folder"
 }
 
+# A line for each tenth of a build, with what is left at the pace so far.
 bootstrap_show_build() {
-  local line tenth shown=-1
+  local line tenth shown=-1 start=$SECONDS left
   while IFS= read -r line; do
     if [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]]; then
       tenth=$((10 * BASH_REMATCH[1] / BASH_REMATCH[2]))
-      [[ $tenth == "$shown" ]] || printf '      %s of %s\n' "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}"
+      if [[ $tenth != "$shown" ]]; then
+        left=""
+        ((tenth == 0 || tenth == 10)) ||
+          left="; at this pace $(((SECONDS - start) * (BASH_REMATCH[2] - BASH_REMATCH[1]) / BASH_REMATCH[1] + 1)) s more"
+        printf '      %s of %s%s\n' "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" "$left"
+      fi
       shown=$tenth
     elif [[ $line != "ninja: "* ]]; then
       printf '%s\n' "$line"

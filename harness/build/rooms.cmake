@@ -94,17 +94,19 @@ function(hyfreedp_use_torch TARGET)
   hyfreedp_reuse(${TARGET} ${kind})
 endfunction()
 
-# hyfreedp_test(NAME [TORCH] [DEVICE] [ALONE] [SHARDS n] [DEPENDS targets...] [REFERENCE SUITE...]
-# [LABELS ...] [TIMEOUT s])
+# hyfreedp_test(NAME [TORCH] [UNITY] [DEVICE] [ALONE] [SHARDS n] [SLOW_SHARDS n] [DEPENDS targets...]
+# [REFERENCE SUITE...] [LABELS ...] [TIMEOUT s])
 #   one executable test_NAME of every *_test.cpp in tests/NAME, and one ctest entry of that name; with
 #   SHARDS n entries NAME_1 to NAME_n instead, each with its part of the tests (GoogleTest's
 #   sharding), so that they use several cores.
+#   UNITY: as of rooms; a test's names lie in a namespace that is called as its file.
 #   REFERENCE: each suite S (a gtest suite named ReferenceS...) gets an entry reference_s with the
 #   label `reference`. DEVICE: suites named Device... need a GPU and get the entry gpu_NAME with the
 #   label `gpu`. ALONE: suites named Alone... measure time and get the entry NAME_alone, beside which
-#   no other runs.
+#   no other runs. SLOW_SHARDS n: suites named Slow... get the entries NAME_slow_1 to NAME_slow_n with
+#   the label `slow`, which tests/run leaves out unless --all or --slow asks for them.
 function(hyfreedp_test NAME)
-  cmake_parse_arguments(TEST "TORCH;DEVICE;ALONE" "TIMEOUT;SHARDS" "DEPENDS;REFERENCE;LABELS" ${ARGN})
+  cmake_parse_arguments(TEST "TORCH;DEVICE;ALONE;UNITY" "TIMEOUT;SHARDS;SLOW_SHARDS" "DEPENDS;REFERENCE;LABELS" ${ARGN})
   if(TEST_TORCH AND NOT HYFREEDP_TORCH)
     return()
   endif()
@@ -130,6 +132,9 @@ function(hyfreedp_test NAME)
   else()
     hyfreedp_reuse(test_${NAME} core_test)
   endif()
+  if(TEST_UNITY AND HYFREEDP_UNITY)
+    set_target_properties(test_${NAME} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  endif()
   set(one_thread OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE ${HYFREEDP_TEST_ENVIRONMENT})
   set(entries ${NAME})
   if(TEST_SHARDS)
@@ -145,10 +150,19 @@ function(hyfreedp_test NAME)
       list(APPEND environment GTEST_TOTAL_SHARDS=${TEST_SHARDS} GTEST_SHARD_INDEX=${shard})
       math(EXPR shard "${shard} + 1")
     endif()
-    add_test(NAME ${entry} COMMAND test_${NAME} --gtest_filter=-Reference*:Device*:Alone* --gtest_brief=1)
+    add_test(NAME ${entry} COMMAND test_${NAME} --gtest_filter=-Reference*:Device*:Alone*:Slow* --gtest_brief=1)
     set_tests_properties(${entry} PROPERTIES TIMEOUT ${TEST_TIMEOUT} LABELS "${TEST_LABELS}"
       ENVIRONMENT "${environment}" SKIP_REGULAR_EXPRESSION "SKIPPED SUITE")
   endforeach()
+  if(TEST_SLOW_SHARDS)
+    foreach(shard RANGE 1 ${TEST_SLOW_SHARDS})
+      math(EXPR index "${shard} - 1")
+      add_test(NAME ${NAME}_slow_${shard} COMMAND test_${NAME} --gtest_filter=Slow* --gtest_brief=1)
+      set_tests_properties(${NAME}_slow_${shard} PROPERTIES TIMEOUT ${TEST_TIMEOUT} LABELS "slow"
+        ENVIRONMENT "${one_thread};GTEST_TOTAL_SHARDS=${TEST_SLOW_SHARDS};GTEST_SHARD_INDEX=${index}"
+        SKIP_REGULAR_EXPRESSION "SKIPPED SUITE")
+    endforeach()
+  endif()
   if(TEST_ALONE)
     add_test(NAME ${NAME}_alone COMMAND test_${NAME} --gtest_filter=Alone* --gtest_brief=1)
     set_tests_properties(${NAME}_alone PROPERTIES TIMEOUT ${TEST_TIMEOUT} LABELS "${TEST_LABELS}" RUN_SERIAL TRUE

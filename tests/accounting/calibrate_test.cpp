@@ -6,7 +6,7 @@
 #include "harness/base/json.h"
 
 namespace hyfreedp::accounting {
-namespace {
+namespace calibrate_test {
 
 constexpr double kDelta = 6.7784905546796565e-06;
 
@@ -68,5 +68,5 @@ TEST(Calibrate, AGenerousTargetTakesTheLowestNoise) {
   EXPECT_NEAR(found->noise_multiplier, 0.01, 1e-9);
 }
 
-}  // namespace
+}  // namespace calibrate_test
 }  // namespace hyfreedp::accounting

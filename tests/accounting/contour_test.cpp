@@ -10,7 +10,7 @@
 #include "tests/accounting/cases.h"
 
 namespace hyfreedp::accounting::testing {
-namespace {
+namespace contour_test {
 
 // `exact` and the inversion are each good to about 1e-8 (the file's own check is looser where it
 // has no lattice).
@@ -120,5 +120,5 @@ TEST(Contour, SaysNothingWhereItDoesNotApply) {
   EXPECT_EQ(contour_epsilon({}, 1e-5).value(), 0);
 }
 
-}  // namespace
+}  // namespace contour_test
 }  // namespace hyfreedp::accounting::testing

@@ -7,7 +7,7 @@
 #include "harness/accounting/mechanism.h"
 
 namespace hyfreedp::accounting {
-namespace {
+namespace event_test {
 
 Result<Events> parse(const std::string& text) {
   const auto value = parse_json(text, "events.json");
@@ -208,5 +208,5 @@ TEST(Mechanism, WhatCannotBePricedIsRefusedWithItsReason) {
   EXPECT_NE(answer.error().message.find("more than"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace event_test
 }  // namespace hyfreedp::accounting

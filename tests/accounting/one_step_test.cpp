@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace hyfreedp::accounting {
-namespace {
+namespace one_step_test {
 
 struct Truth {
   double rate, noise, delta, epsilon;
@@ -45,5 +45,5 @@ TEST(OneStep, NextToNoNoiseHasNoFiniteCeiling) {
   EXPECT_GT(one_step_epsilon(pair, 1e-5).upper, 1e15);  // about 1 / (2 noise^2)
 }
 
-}  // namespace
+}  // namespace one_step_test
 }  // namespace hyfreedp::accounting

@@ -12,7 +12,7 @@
 #include "harness/accounting/rdp.h"
 
 namespace hyfreedp::accounting {
-namespace {
+namespace pld_test {
 
 TEST(Fft, MatchesTheDefinitionAndInverts) {
   std::mt19937_64 engine(1);
@@ -266,5 +266,5 @@ TEST(Rdp, SaysWhenTheOrderIsAtTheEndOfTheRange) {
   EXPECT_TRUE(epsilon_rdp({{}, {poisson_gaussian(0.02, 1.6, 250)}}, 1e-5)->note.empty());
 }
 
-}  // namespace
+}  // namespace pld_test
 }  // namespace hyfreedp::accounting

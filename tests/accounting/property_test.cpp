@@ -16,7 +16,7 @@
 #include "harness/accounting/rdp.h"
 
 namespace hyfreedp::accounting {
-namespace {
+namespace property_test {
 
 constexpr double kWidth = 1e-3;
 constexpr double kFloor = 1e-4;  // below this epsilon the lattice is no finer
@@ -250,5 +250,5 @@ TEST(AccountingProperty, RenyiDivergencesGrowWithTheOrderAndAgreeAcrossMethods) 
   }
 }
 
-}  // namespace
+}  // namespace property_test
 }  // namespace hyfreedp::accounting

@@ -12,7 +12,7 @@
 #include "tests/accounting/cases.h"
 
 namespace hyfreedp::accounting::testing {
-namespace {
+namespace reference_test {
 
 constexpr double kAbove = 1e-3;
 
@@ -363,5 +363,5 @@ TEST(ReferenceAccounting, SplitsOfTheBudget) {
   std::cout << "sigma_l_calibrations: " << checked << " splits\n";
 }
 
-}  // namespace
+}  // namespace reference_test
 }  // namespace hyfreedp::accounting::testing

@@ -5,7 +5,7 @@
 #include <numbers>
 
 namespace hyfreedp::accounting {
-namespace {
+namespace selection_test {
 
 using Distribution = Selection::Distribution;
 
@@ -93,5 +93,5 @@ TEST(NegativeBinomial, AShapeNearMinusOneCostsWhatTheTheoremSays) {
   EXPECT_NEAR(answer->epsilon, 54.657, 0.01);
 }
 
-}  // namespace
+}  // namespace selection_test
 }  // namespace hyfreedp::accounting

@@ -4,7 +4,7 @@
 #include <set>
 
 namespace hyfreedp::analytic {
-namespace {
+namespace analytic_test {
 
 TEST(Registry, AnUnknownNameIsAnsweredWithTheNearest) {
   const auto done = compute("mohapatra-table-2", {}, nullptr, "spec.yaml: analytic");
@@ -50,5 +50,5 @@ TEST(Decimals, AColumnIsPrintedAsItsMostPreciseCell) {
   EXPECT_FALSE(values.cell("2", {"a"}, {"y"}));
 }
 
-}  // namespace
+}  // namespace analytic_test
 }  // namespace hyfreedp::analytic

@@ -5,7 +5,7 @@
 #include "tests/analytic/verdicts.h"
 
 namespace hyfreedp::analytic {
-namespace {
+namespace hyfreedp_test {
 
 using accounting::Noise;
 
@@ -115,5 +115,5 @@ TEST(HyfreedpContradictions, AreCountedFromThePrintedCells) {
   EXPECT_GT(counted({"accuracy falls from epsilon 3 to 8", "all methods"}).first, 0);
 }
 
-}  // namespace
+}  // namespace hyfreedp_test
 }  // namespace hyfreedp::analytic

@@ -1,7 +1,7 @@
 #include "tests/analytic/verdicts.h"
 
 namespace hyfreedp::analytic {
-namespace {
+namespace mohapatra_test {
 
 using Names = std::vector<std::string>;
 
@@ -70,5 +70,5 @@ TEST(AnalyticFormulas, AreNotCalledPrintedValues) {
   EXPECT_STREQ(computed("mohapatra-figure-1").table.source_word(), "paper");
 }
 
-}  // namespace
+}  // namespace mohapatra_test
 }  // namespace hyfreedp::analytic

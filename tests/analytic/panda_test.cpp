@@ -4,7 +4,7 @@
 #include "tests/analytic/verdicts.h"
 
 namespace hyfreedp::analytic {
-namespace {
+namespace panda_test {
 
 double ours(const std::string& item, const std::vector<std::string>& row, const std::string& column) {
   return cell_at(computed(item).table, row, column).ours.value();
@@ -83,5 +83,5 @@ TEST(GendpFit, OnAParabolaTheRateIsExactAndAThirdOrderTermMovesItByTheSquareOfTh
   }
 }
 
-}  // namespace
+}  // namespace panda_test
 }  // namespace hyfreedp::analytic

@@ -3,7 +3,7 @@
 #include "tests/analytic/verdicts.h"
 
 namespace hyfreedp::analytic {
-namespace {
+namespace reproduction_test {
 
 using Names = std::vector<std::string>;
 
@@ -104,5 +104,5 @@ TEST(Reproduction, WithoutThePapersValuesAnItemComputesOrSaysThatItNeedsThem) {
   }
 }
 
-}  // namespace
+}  // namespace reproduction_test
 }  // namespace hyfreedp::analytic

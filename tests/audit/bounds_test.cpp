@@ -7,7 +7,7 @@
 #include "harness/random/draws.h"
 
 namespace hyfreedp::audit {
-namespace {
+namespace bounds_test {
 
 double summed(std::int64_t from, std::int64_t to, std::int64_t n, double p) {
   double sum = 0;
@@ -125,5 +125,5 @@ TEST(Tail, HoeffdingBoundIsWhereItsTailEqualsTheRate) {
   EXPECT_EQ(log_hoeffding_tail(0.2, 0.3, 100), 0);
 }
 
-}  // namespace
+}  // namespace bounds_test
 }  // namespace hyfreedp::audit

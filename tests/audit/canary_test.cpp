@@ -10,7 +10,7 @@
 #include "tests/audit/simulated.h"
 
 namespace hyfreedp::audit {
-namespace {
+namespace canary_test {
 
 constexpr double kDelta = 6.778e-6;
 
@@ -139,5 +139,5 @@ TEST(OneRun, RefutesAClaimThatTheGuessesBelie) {
   EXPECT_THAT(refuted_names(judge(seen, {8, 1e-5, "x"}, 1e-4).value()), ::testing::IsEmpty());
 }
 
-}  // namespace
+}  // namespace canary_test
 }  // namespace hyfreedp::audit

@@ -8,7 +8,7 @@
 #include "tests/audit/simulated.h"
 
 namespace hyfreedp::audit {
-namespace {
+namespace judge_test {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
@@ -195,5 +195,5 @@ TEST(Judge, ContradictoryObservationsAreErrors) {
   EXPECT_FALSE(judge({}, {1, 0, "x"}, 1e-4).has_value());
 }
 
-}  // namespace
+}  // namespace judge_test
 }  // namespace hyfreedp::audit

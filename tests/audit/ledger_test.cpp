@@ -8,7 +8,7 @@
 #include "tests/audit/simulated.h"
 
 namespace hyfreedp::audit {
-namespace {
+namespace ledger_test {
 
 using ::testing::HasSubstr;
 
@@ -139,5 +139,5 @@ TEST(SimulatedDelta, WhatItCannotDrawIsAnError) {
   EXPECT_THAT(simulate_delta({unknown}, 1, 1e-5, 1e-3).error().message, HasSubstr("shuffled batches"));
 }
 
-}  // namespace
+}  // namespace ledger_test
 }  // namespace hyfreedp::audit

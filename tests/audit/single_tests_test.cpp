@@ -6,7 +6,7 @@
 #include "tests/audit/simulated.h"
 
 namespace hyfreedp::audit {
-namespace {
+namespace single_tests_test {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
@@ -236,5 +236,5 @@ TEST(SingleTests, SamplerRefutesAFavouredRecord) {
   EXPECT_THAT(refuted(counts), Contains("inclusions, gradient"));
 }
 
-}  // namespace
+}  // namespace single_tests_test
 }  // namespace hyfreedp::audit

@@ -5,7 +5,7 @@
 #include "tests/audit_path/settings.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace honest_test {
 
 bool is_slow() { return std::getenv("HYFREEDP_SLOW") != nullptr; }
 
@@ -137,5 +137,5 @@ TEST(Collect, CountsWhatTheModeReleases) {
   EXPECT_GT(empty, 50) << "the small population has batches of nobody";
 }
 
-}  // namespace
+}  // namespace honest_test
 }  // namespace hyfreedp::training

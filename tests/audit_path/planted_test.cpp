@@ -8,7 +8,7 @@
 #include "tests/training/faults.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace planted_test {
 
 struct Case {
   const char* name;
@@ -129,5 +129,5 @@ TEST(PaperMode, ItsClaimIsRefutedByCanariesAndBySimulation) {
                            report.claim.epsilon, report.audited_epsilon, seconds_since(begin));
 }
 
-}  // namespace
+}  // namespace planted_test
 }  // namespace hyfreedp::training

@@ -10,7 +10,7 @@
 #include "tests/audit_path/settings.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace reference_test {
 
 struct Both {
   torch::Tensor path;
@@ -115,5 +115,5 @@ TEST(Experiment, CanariesHaveColumnsOfTheirOwn) {
   }
 }
 
-}  // namespace
+}  // namespace reference_test
 }  // namespace hyfreedp::training

@@ -8,7 +8,7 @@
 #include "tests/trial/fixtures.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace worker_test {
 
 audit::Request short_request() {
   Setting setting;
@@ -110,5 +110,5 @@ TEST(AuditWorker, RefusesABadRequestInOneSentence) {
   }
 }
 
-}  // namespace
+}  // namespace worker_test
 }  // namespace hyfreedp::training

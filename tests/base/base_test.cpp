@@ -15,7 +15,7 @@
 #include "harness/base/version.h"
 
 namespace hyfreedp {
-namespace {
+namespace base_test {
 
 // Texts and whole numbers are written without Boost's serializer, to the same bytes.
 TEST(Json, CanonicalTextsAreTheSerializers) {
@@ -202,5 +202,5 @@ TEST(Version, NamesTheCommitWhereItIsKnown) {
   set_build_commit("");
 }
 
-}  // namespace
+}  // namespace base_test
 }  // namespace hyfreedp

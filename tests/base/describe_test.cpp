@@ -6,7 +6,7 @@
 #include <limits>
 
 namespace hyfreedp {
-namespace {
+namespace describe_test {
 
 using testing::ElementsAre;
 
@@ -219,5 +219,5 @@ TEST(Describe, OptionsAreReadAsTheirStruct) {
   EXPECT_ANY_THROW(read_options<Garden>({{"soil", 5}}));
 }
 
-}  // namespace
+}  // namespace describe_test
 }  // namespace hyfreedp

@@ -7,7 +7,7 @@
 #include "harness/base/json.h"
 
 namespace hyfreedp {
-namespace {
+namespace json_exact_test {
 
 TEST(ExactJson, EveryDoubleReadsBackToTheSameBits) {
   std::mt19937_64 bits(1);
@@ -35,5 +35,5 @@ TEST(ExactJson, IsAsStrictAsJsonIs) {
             "{\"a\\n\":[1500.0,-2,true,null,\"x\"]}");
 }
 
-}  // namespace
+}  // namespace json_exact_test
 }  // namespace hyfreedp

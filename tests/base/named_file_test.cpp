@@ -11,7 +11,7 @@
 #include "harness/base/files.h"
 
 namespace hyfreedp {
-namespace {
+namespace named_file_test {
 
 namespace fs = std::filesystem;
 
@@ -132,5 +132,5 @@ TEST_F(NamedFile, WritableFoldersAreToldFromOthers) {
   EXPECT_FALSE(is_writable_folder(path("file/below")));
 }
 
-}  // namespace
+}  // namespace named_file_test
 }  // namespace hyfreedp

@@ -10,7 +10,7 @@
 #include "tests/results/small_database.h"
 
 namespace hyfreedp::cli {
-namespace {
+namespace archive_command_test {
 
 namespace fs = std::filesystem;
 
@@ -257,5 +257,5 @@ TEST_F(Archive, AForgedOrIndiscreetSliceIsFound) {
   EXPECT_NE(out().find("trial another belongs to no row"), std::string::npos) << out();
 }
 
-}  // namespace
+}  // namespace archive_command_test
 }  // namespace hyfreedp::cli

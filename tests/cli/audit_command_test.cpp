@@ -13,7 +13,7 @@
 #include "harness/mechanism/probe_split.h"
 
 namespace hyfreedp::cli {
-namespace {
+namespace audit_command_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -260,5 +260,5 @@ TEST_F(AuditCommand, HelpShowsARefutation) {
   EXPECT_THAT(out_.str(), HasSubstr("An audit looks at raw values: it runs on generated data"));
 }
 
-}  // namespace
+}  // namespace audit_command_test
 }  // namespace hyfreedp::cli

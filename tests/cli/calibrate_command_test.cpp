@@ -7,7 +7,7 @@
 #include "tests/cli/command_fixture.h"
 
 namespace hyfreedp::cli {
-namespace {
+namespace calibrate_command_test {
 
 class CalibrateCommand : public CommandTest {
  protected:
@@ -265,5 +265,5 @@ TEST_F(CalibrateCommand, PlotsTheNoiseAndTheSplit) {
   }
 }
 
-}  // namespace
+}  // namespace calibrate_command_test
 }  // namespace hyfreedp::cli

@@ -9,7 +9,7 @@
 #include "tests/runner/fake_world.h"
 
 namespace hyfreedp::cli {
-namespace {
+namespace changed_spec_test {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -216,5 +216,5 @@ TEST_F(DiffChanged, Refusals) {
   expect_refused({spec_, spec_, "--set", "titel=T"}, {"--set titel: unknown key 'titel'"});
 }
 
-}  // namespace
+}  // namespace changed_spec_test
 }  // namespace hyfreedp::cli

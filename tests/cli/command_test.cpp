@@ -6,7 +6,7 @@
 #include "command_fixture.h"
 
 namespace hyfreedp::cli {
-namespace {
+namespace command_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -134,5 +134,5 @@ TEST(Numbers, AreWholeTexts) {
     EXPECT_FALSE(parsed_number(text)) << text;
 }
 
-}  // namespace
+}  // namespace command_test
 }  // namespace hyfreedp::cli

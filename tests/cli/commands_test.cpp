@@ -8,7 +8,7 @@
 #include "tests/in_project_folder.h"
 
 namespace hyfreedp::cli {
-namespace {
+namespace commands_test {
 
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
@@ -90,5 +90,5 @@ TEST(Commands, RunSuggestsTheSpecOfThatName) {
   EXPECT_THAT(said.err, HasSubstr("did you mean experiments/quick.yaml?"));
 }
 
-}  // namespace
+}  // namespace commands_test
 }  // namespace hyfreedp::cli

@@ -12,7 +12,7 @@
 #include "harness/base/text.h"
 
 namespace hyfreedp::cli {
-namespace {
+namespace completion_test {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -131,5 +131,5 @@ TEST_F(Completion, IsForTwoShells) {
   expect_refused({"fish"}, {"say which shell"});
 }
 
-}  // namespace
+}  // namespace completion_test
 }  // namespace hyfreedp::cli

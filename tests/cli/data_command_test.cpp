@@ -13,7 +13,7 @@
 #include "harness/models/facts/weights_source.h"
 
 namespace hyfreedp::cli {
-namespace {
+namespace data_command_test {
 
 namespace fs = std::filesystem;
 
@@ -303,5 +303,5 @@ TEST_F(DataCommand, RunFetchesFirstWhereAsked) {
   EXPECT_TRUE(said(output.str(), "Not on this machine: The run asks for device 'cuda'"));
 }
 
-}  // namespace
+}  // namespace data_command_test
 }  // namespace hyfreedp::cli

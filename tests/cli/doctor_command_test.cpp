@@ -13,7 +13,7 @@
 #include "tests/cli/folder_world.h"
 
 namespace hyfreedp::cli {
-namespace {
+namespace doctor_command_test {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
@@ -330,5 +330,5 @@ TEST_F(Doctor, BadInputIsRefused) {
   expect_refused({"--out", path("empty")}, {"has no database"});
 }
 
-}  // namespace
+}  // namespace doctor_command_test
 }  // namespace hyfreedp::cli

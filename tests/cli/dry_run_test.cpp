@@ -11,7 +11,7 @@
 #include "harness/cli/run/probe_forecast.h"
 
 namespace hyfreedp::cli {
-namespace {
+namespace dry_run_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -100,5 +100,5 @@ TEST_F(DryRunTime, ForetellsWhatTheFirstProbeCanSee) {
   EXPECT_THAT(said(spec("hyfreedp-plus"), {}), Not(HasSubstr("a probe at its first rate")));
 }
 
-}  // namespace
+}  // namespace dry_run_test
 }  // namespace hyfreedp::cli

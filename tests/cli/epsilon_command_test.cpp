@@ -12,7 +12,7 @@
 #include "tests/cli/command_fixture.h"
 
 namespace hyfreedp::cli {
-namespace {
+namespace epsilon_command_test {
 
 using Arguments = std::vector<std::string>;
 
@@ -496,5 +496,5 @@ TEST_F(EpsilonCommand, AnyMutatedFileIsAnsweredOrRefused) {
   EXPECT_LT(answered, kFiles / 2);
 }
 
-}  // namespace
+}  // namespace epsilon_command_test
 }  // namespace hyfreedp::cli

@@ -9,7 +9,7 @@
 #include "harness/cli/epsilon/epsilon_boxes.h"
 
 namespace hyfreedp::cli {
-namespace {
+namespace epsilon_figure_test {
 
 using accounting::Events;
 using accounting::Neighbouring;
@@ -181,5 +181,5 @@ TEST(EpsilonFigure, NothingFiniteIsAnError) {
   EXPECT_NE(figure.error().message.find("nothing to draw"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace epsilon_figure_test
 }  // namespace hyfreedp::cli

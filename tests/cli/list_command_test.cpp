@@ -5,7 +5,7 @@
 #include "command_fixture.h"
 
 namespace hyfreedp::cli {
-namespace {
+namespace list_command_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -62,5 +62,5 @@ TEST_F(ListCommand, FiltersAreOfSpecsAlone) {
   expect_refused({"specs", "--state", "runable"}, {"'runable'", "Did you mean 'runnable'?"});
 }
 
-}  // namespace
+}  // namespace list_command_test
 }  // namespace hyfreedp::cli

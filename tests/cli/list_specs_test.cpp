@@ -10,7 +10,7 @@
 #include "tests/in_project_folder.h"
 
 namespace hyfreedp::cli {
-namespace {
+namespace list_specs_test {
 
 using runner::price_of;
 using runner::price_text;
@@ -212,5 +212,5 @@ TEST_F(ListSpecs, FeaturesThatANetworkMakesArePricedOnce) {
       << price_text(none, 100, 3.6e20);
 }
 
-}  // namespace
+}  // namespace list_specs_test
 }  // namespace hyfreedp::cli

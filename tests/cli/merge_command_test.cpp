@@ -8,7 +8,7 @@
 #include "tests/cli/folder_world.h"
 
 namespace hyfreedp::cli {
-namespace {
+namespace merge_command_test {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
@@ -449,5 +449,5 @@ TEST_F(MergeOfSequentialSeeds, WithoutANoiseSeedTwoMachinesAreRefused) {
   expect_refused_unchanged({"b"}, {"both run 'seq', which has no noise_seed"});
 }
 
-}  // namespace
+}  // namespace merge_command_test
 }  // namespace hyfreedp::cli

@@ -6,7 +6,7 @@
 #include "harness/cli/create/new_entry.h"
 
 namespace hyfreedp::cli {
-namespace {
+namespace new_command_test {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
@@ -192,5 +192,5 @@ TEST_F(NewCommand, NamesTheKindsAndWhatIsMissing) {
   EXPECT_EQ(run({"baseline", "--help"}), 0);
 }
 
-}  // namespace
+}  // namespace new_command_test
 }  // namespace hyfreedp::cli

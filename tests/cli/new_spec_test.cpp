@@ -7,7 +7,7 @@
 #include "harness/runner/spec/plan.h"
 
 namespace hyfreedp::cli {
-namespace {
+namespace new_spec_test {
 
 using ::testing::HasSubstr;
 
@@ -61,5 +61,5 @@ TEST_F(NewSpec, RefusesWhatIsThereAndWhatIsNoName) {
   EXPECT_EQ(lines_in(err()), 1);
 }
 
-}  // namespace
+}  // namespace new_spec_test
 }  // namespace hyfreedp::cli

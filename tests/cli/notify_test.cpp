@@ -8,7 +8,7 @@
 #include "harness/base/files.h"
 
 namespace hyfreedp::cli {
-namespace {
+namespace notify_test {
 
 using ::testing::HasSubstr;
 
@@ -61,5 +61,5 @@ TEST_F(Notify, IsStoppedAfterItsTime) {
   EXPECT_FALSE(std::filesystem::exists(file("late")));
 }
 
-}  // namespace
+}  // namespace notify_test
 }  // namespace hyfreedp::cli

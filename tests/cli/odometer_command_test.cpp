@@ -15,7 +15,7 @@
 #include "tests/trial/fixtures.h"
 
 namespace hyfreedp::cli {
-namespace {
+namespace odometer_command_test {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -324,5 +324,5 @@ TEST_F(OdometerCommand, TheLedgerOfATable) {
   }
 }
 
-}  // namespace
+}  // namespace odometer_command_test
 }  // namespace hyfreedp::cli

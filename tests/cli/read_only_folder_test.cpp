@@ -12,7 +12,7 @@
 #include "tests/cli/folder_world.h"
 
 namespace hyfreedp::cli {
-namespace {
+namespace read_only_folder_test {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
@@ -176,5 +176,5 @@ TEST_F(ReadOnlyFolder, IsMergedFrom) {
   EXPECT_EQ(got.code, 0) << got.text;
 }
 
-}  // namespace
+}  // namespace read_only_folder_test
 }  // namespace hyfreedp::cli

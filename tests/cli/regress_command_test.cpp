@@ -14,7 +14,7 @@
 #include "tests/results/small_database.h"
 
 namespace hyfreedp::cli {
-namespace {
+namespace regress_command_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -230,5 +230,5 @@ TEST_F(Regress, WritesMarkdownAndValidJUnit) {
   EXPECT_EQ(std::system(command.c_str()), 0) << read_file(path("said")).value();
 }
 
-}  // namespace
+}  // namespace regress_command_test
 }  // namespace hyfreedp::cli

@@ -7,7 +7,7 @@
 #include "tests/runner/fake_world.h"
 
 namespace hyfreedp::cli {
-namespace {
+namespace replay_command_test {
 
 constexpr const char* kData =
     "{name: synthetic, train: 2000, validation: 500, test: 500, classes: 3, features: 16}";
@@ -138,5 +138,5 @@ TEST_F(Replay, ConfidentialOutputSaysSoEverywhere) {
   EXPECT_NE(read_file(path("rows.svg")).value().find(results::kWatermark), std::string::npos);
 }
 
-}  // namespace
+}  // namespace replay_command_test
 }  // namespace hyfreedp::cli

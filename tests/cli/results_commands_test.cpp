@@ -10,7 +10,7 @@
 #include "tests/results/small_database.h"
 
 namespace hyfreedp::cli {
-namespace {
+namespace results_commands_test {
 
 class ResultsCommands : public testing::Test {
  protected:
@@ -340,5 +340,5 @@ TEST_F(ResultsCommands, ALostSelectionHasNoEpsilonYet) {
   EXPECT_NE(complained().find("no epsilon yet: It was lost."), std::string::npos) << complained();
 }
 
-}  // namespace
+}  // namespace results_commands_test
 }  // namespace hyfreedp::cli

@@ -11,7 +11,7 @@
 #include "tests/datasets/scratch.h"
 
 namespace hyfreedp::cli {
-namespace {
+namespace room_test {
 
 namespace fs = std::filesystem;
 using ::testing::Contains;
@@ -273,5 +273,5 @@ TEST_F(Room, ListedSpecsSayWhatTheyNeed) {
   EXPECT_THAT(preset(3).needs, ElementsAre(ContainsRegex("a GPU with [0-9.]+ GB")));
 }
 
-}  // namespace
+}  // namespace room_test
 }  // namespace hyfreedp::cli

@@ -7,7 +7,7 @@
 #include "tests/cli/folder_world.h"
 
 namespace hyfreedp::cli {
-namespace {
+namespace run_report_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -46,5 +46,5 @@ TEST_F(RunReportText, EachKindOfEndHasItsHeading) {
   EXPECT_THAT(text, Not(HasSubstr("Not begun;")));
 }
 
-}  // namespace
+}  // namespace run_report_test
 }  // namespace hyfreedp::cli

@@ -11,7 +11,7 @@
 #include "tests/cli/folder_world.h"
 
 namespace hyfreedp::cli {
-namespace {
+namespace sequential_seeds_test {
 
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
@@ -192,5 +192,5 @@ TEST_F(SequentialSeedsOf, AnArchiveRebuildsTheTableAndFindsChangedSeeds) {
   }
 }
 
-}  // namespace
+}  // namespace sequential_seeds_test
 }  // namespace hyfreedp::cli

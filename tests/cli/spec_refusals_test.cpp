@@ -5,7 +5,7 @@
 #include "command_fixture.h"
 
 namespace hyfreedp::cli {
-namespace {
+namespace spec_refusals_test {
 
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
@@ -83,5 +83,5 @@ TEST_F(SpecRefusals, ADeviceThatIsNotThere) {
   }
 }
 
-}  // namespace
+}  // namespace spec_refusals_test
 }  // namespace hyfreedp::cli

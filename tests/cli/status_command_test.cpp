@@ -10,7 +10,7 @@
 #include "tests/runner/fake_world.h"
 
 namespace hyfreedp::cli {
-namespace {
+namespace status_command_test {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
@@ -145,5 +145,5 @@ TEST_F(DryRun, SaysWhereRdpSetsTheNoise) {
   EXPECT_EQ(found, 2) << out();
 }
 
-}  // namespace
+}  // namespace status_command_test
 }  // namespace hyfreedp::cli

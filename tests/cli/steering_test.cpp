@@ -9,7 +9,7 @@
 #include "tests/cli/folder_world.h"
 
 namespace hyfreedp::cli {
-namespace {
+namespace steering_test {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -172,5 +172,5 @@ TEST_F(Steering, RunsAreListedWithWhatMayBeShown) {
   EXPECT_EQ(say({"list", "methods", "--tag", "good"}).code, 2);
 }
 
-}  // namespace
+}  // namespace steering_test
 }  // namespace hyfreedp::cli

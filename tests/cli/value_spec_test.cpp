@@ -9,7 +9,7 @@
 #include "harness/runner/spec/plan.h"
 
 namespace hyfreedp::cli {
-namespace {
+namespace value_spec_test {
 
 constexpr const char* kValues =
     R"({"tables": [{"id": "2", "row_fields": ["eps", "method"], "column_fields": ["data"],
@@ -150,5 +150,5 @@ TEST_F(PaperTables, AFileStandsForItsNameInTheDatabase) {
   expect_refused({"demo", "--preset", "paper"}, {"name the file, or NAME-PRESET"});
 }
 
-}  // namespace
+}  // namespace value_spec_test
 }  // namespace hyfreedp::cli

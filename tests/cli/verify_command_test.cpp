@@ -4,7 +4,7 @@
 #include "tests/cli/command_fixture.h"
 
 namespace hyfreedp::cli {
-namespace {
+namespace verify_command_test {
 
 class VerifyCommand : public CommandTest {
  protected:
@@ -23,5 +23,5 @@ TEST_F(VerifyCommand, SaysWhichFileItWants) {
                              "`hyfreedp archive --check " + folder_.string() + "`"});
 }
 
-}  // namespace
+}  // namespace verify_command_test
 }  // namespace hyfreedp::cli

@@ -7,7 +7,7 @@
 #include "tests/cli/folder_world.h"
 
 namespace hyfreedp::cli {
-namespace {
+namespace watch_command_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -194,5 +194,5 @@ TEST(WatchedLines, FitTheTerminal) {
   }
 }
 
-}  // namespace
+}  // namespace watch_command_test
 }  // namespace hyfreedp::cli

@@ -10,7 +10,7 @@
 #include "tests/end_to_end/program.h"
 
 namespace hyfreedp::end_to_end {
-namespace {
+namespace broken_disk_test {
 
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
@@ -143,5 +143,5 @@ TEST_F(BrokenDisk, WeightsWithoutRoomCostNoRow) {
   expect_rows_of_an_undisturbed_run();
 }
 
-}  // namespace
+}  // namespace broken_disk_test
 }  // namespace hyfreedp::end_to_end

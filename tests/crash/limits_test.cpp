@@ -7,7 +7,7 @@
 #include "tests/end_to_end/program.h"
 
 namespace hyfreedp::end_to_end {
-namespace {
+namespace limits_test {
 
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
@@ -173,5 +173,5 @@ TEST_F(Limits, AWallClockThatJumpsChangesNothing) {
   expect_rows_of_an_undisturbed_run("out");
 }
 
-}  // namespace
+}  // namespace limits_test
 }  // namespace hyfreedp::end_to_end

@@ -9,7 +9,7 @@
 #include "tests/end_to_end/program.h"
 
 namespace hyfreedp::end_to_end {
-namespace {
+namespace random_kills_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -212,5 +212,5 @@ TEST_F(RandomKills, MakeNoFurtherAttemptOfAnUnseededSpec) {
   std::cout << made << " disturbances\n";
 }
 
-}  // namespace
+}  // namespace random_kills_test
 }  // namespace hyfreedp::end_to_end

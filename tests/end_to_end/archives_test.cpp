@@ -8,7 +8,7 @@
 #include "tests/end_to_end/program.h"
 
 namespace hyfreedp::end_to_end {
-namespace {
+namespace archives_test {
 
 class Archives : public Program {};
 
@@ -120,5 +120,5 @@ TEST_F(Archives, ColumnsOfSuchAComparisonAreMerged) {
   EXPECT_THAT(refused.err, ::testing::HasSubstr("seed 3"));
 }
 
-}  // namespace
+}  // namespace archives_test
 }  // namespace hyfreedp::end_to_end

@@ -5,7 +5,7 @@
 #include "tests/end_to_end/program.h"
 
 namespace hyfreedp::end_to_end {
-namespace {
+namespace bad_input_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -153,5 +153,5 @@ TEST_F(BadInput, MissingData) {
   EXPECT_EQ(journal_bytes(), 0U);
 }
 
-}  // namespace
+}  // namespace bad_input_test
 }  // namespace hyfreedp::end_to_end

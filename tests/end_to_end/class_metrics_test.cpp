@@ -6,7 +6,7 @@
 #include "tests/end_to_end/program.h"
 
 namespace hyfreedp::end_to_end {
-namespace {
+namespace class_metrics_test {
 
 using ::testing::HasSubstr;
 
@@ -53,5 +53,5 @@ TEST_F(ClassMetrics, AreSaidToBeMissingWhereTheyAreNot) {
   EXPECT_THAT(ended.err, HasSubstr("table.metric is of what `evaluate: {by_class: true}` records"));
 }
 
-}  // namespace
+}  // namespace class_metrics_test
 }  // namespace hyfreedp::end_to_end

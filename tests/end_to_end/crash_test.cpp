@@ -3,7 +3,7 @@
 #include "tests/end_to_end/program.h"
 
 namespace hyfreedp::end_to_end {
-namespace {
+namespace crash_test {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -163,5 +163,5 @@ TEST_F(Crash, ASecondCoordinatorIsRefused) {
   running.wait();
 }
 
-}  // namespace
+}  // namespace crash_test
 }  // namespace hyfreedp::end_to_end

@@ -6,7 +6,7 @@
 #include "tests/end_to_end/program.h"
 
 namespace hyfreedp::end_to_end {
-namespace {
+namespace failures_test {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -117,5 +117,5 @@ TEST_F(Table, ControlArmsOfOneCellStandSideBySide) {
   EXPECT_EQ(hashes.size(), 8u) << "two seeds of one private and three other arms";
 }
 
-}  // namespace
+}  // namespace failures_test
 }  // namespace hyfreedp::end_to_end

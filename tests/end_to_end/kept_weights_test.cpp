@@ -8,7 +8,7 @@
 #include "tests/end_to_end/program.h"
 
 namespace hyfreedp::end_to_end {
-namespace {
+namespace kept_weights_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -225,5 +225,5 @@ TEST_F(KeepWeights, FinishedRunsCannotGiveThemLater) {
   EXPECT_EQ(run({"run", spec, "--quiet"}).code, 0);
 }
 
-}  // namespace
+}  // namespace kept_weights_test
 }  // namespace hyfreedp::end_to_end

@@ -5,7 +5,7 @@
 #include "tests/end_to_end/program.h"
 
 namespace hyfreedp::end_to_end {
-namespace {
+namespace output_test {
 
 using ::testing::HasSubstr;
 
@@ -43,5 +43,5 @@ TEST_F(Output, AClosedOutputIsNotTheDatabase) {
   EXPECT_EQ(run({"status", "--out", "out"}).code, 0);
 }
 
-}  // namespace
+}  // namespace output_test
 }  // namespace hyfreedp::end_to_end

@@ -5,7 +5,7 @@
 #include "tests/end_to_end/program.h"
 
 namespace hyfreedp::end_to_end {
-namespace {
+namespace own_files_test {
 
 using ::testing::HasSubstr;
 
@@ -184,5 +184,5 @@ TEST_F(OwnFiles, WeightsOfImagesThatAreDeclaredPublicAreKept) {
   EXPECT_THAT(later.err, HasSubstr("whose files are those of image-folder (photos)"));
 }
 
-}  // namespace
+}  // namespace own_files_test
 }  // namespace hyfreedp::end_to_end

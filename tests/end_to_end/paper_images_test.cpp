@@ -20,7 +20,7 @@
 #include "tests/end_to_end/program.h"
 
 namespace hyfreedp::end_to_end {
-namespace {
+namespace paper_images_test {
 
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
@@ -96,7 +96,7 @@ TEST_F(PaperImages, ARunNamesTheCommandsThatBringItsFiles) {
   EXPECT_FALSE(fs::exists(folder_ / "out/hyfreedp.sqlite"));
 }
 
-// Every third of the chosen files in each, so that they run side by side.
+// Every kParts-th of the chosen files in each, so that they run side by side.
 constexpr int kParts = 7;
 class PaperBodies : public PaperImages, public ::testing::WithParamInterface<int> {};
 
@@ -145,7 +145,7 @@ TEST_P(PaperBodies, RunOnMiniatureFiles) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Parts, PaperBodies, ::testing::Range(0, kParts));
+INSTANTIATE_TEST_SUITE_P(SlowParts, PaperBodies, ::testing::Range(0, kParts));
 
 // The lines of datasets/README.md that lay out Waterbirds and Camelyon17, on miniature archives.
 TEST_F(PaperImages, TheRecipesLayOutTheShiftsOfWilds) {
@@ -200,7 +200,7 @@ TEST_F(PaperImages, TheRecipesLayOutTheShiftsOfWilds) {
 }
 
 // Who has CIFAR-10's binary files and timm's ViT-S.
-class TrueNetwork : public PaperImages {
+class SlowTrueNetwork : public PaperImages {
  protected:
   void SetUp() override {
     PaperImages::SetUp();
@@ -210,7 +210,7 @@ class TrueNetwork : public PaperImages {
   }
 };
 
-TEST_F(TrueNetwork, IsPlannedWithWhatIsHere) {
+TEST_F(SlowTrueNetwork, IsPlannedWithWhatIsHere) {
   const auto planned = run({"run", kTable2, "--preset", "paper", "--dry-run"});
   if (planned.code != 0) {
     ASSERT_EQ(planned.code, code_of_plan(kTable2)) << planned.err;
@@ -221,7 +221,7 @@ TEST_F(TrueNetwork, IsPlannedWithWhatIsHere) {
   EXPECT_THAT(planned.out, HasSubstr("data fetch vit-base-patch16-224`"));
 }
 
-TEST_F(TrueNetwork, MakesItsFirstStep) {
+TEST_F(SlowTrueNetwork, MakesItsFirstStep) {
   if (std::getenv("HYFREEDP_SLOW") == nullptr) {
     GTEST_SKIP() << "SKIPPED: a step of the true network takes some twenty seconds (HYFREEDP_SLOW=1)";
   }
@@ -243,5 +243,5 @@ TEST_F(TrueNetwork, MakesItsFirstStep) {
   EXPECT_EQ(failed_cells(**store, "step"), "");
 }
 
-}  // namespace
+}  // namespace paper_images_test
 }  // namespace hyfreedp::end_to_end

@@ -5,11 +5,11 @@
 #include "tests/end_to_end/program.h"
 
 namespace hyfreedp::end_to_end {
-namespace {
+namespace paper_smoke_test {
 
-class PaperSmoke : public Program {};
+class SlowPaperSmoke : public Program {};
 
-TEST_F(PaperSmoke, RunnableOnesGiveTheirTables) {
+TEST_F(SlowPaperSmoke, RunnableOnesGiveTheirTables) {
   std::vector<std::string> arguments{"run", "", "--preset", "smoke", "--quiet", "--workers", "1"};
   const auto files = files_with("smoke");
   EXPECT_GE(files.size(), 14U);
@@ -31,5 +31,5 @@ TEST_F(PaperSmoke, RunnableOnesGiveTheirTables) {
   }
 }
 
-}  // namespace
+}  // namespace paper_smoke_test
 }  // namespace hyfreedp::end_to_end

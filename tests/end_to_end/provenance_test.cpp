@@ -7,7 +7,7 @@
 #include "tests/end_to_end/program.h"
 
 namespace hyfreedp::end_to_end {
-namespace {
+namespace provenance_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -161,5 +161,5 @@ TEST_F(Provenance, WhatCannotBeReadIsSaidSo) {
   EXPECT_THAT(unknown.err, HasSubstr("Did you mean 'prodigy'?"));
 }
 
-}  // namespace
+}  // namespace provenance_test
 }  // namespace hyfreedp::end_to_end

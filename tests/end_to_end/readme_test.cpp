@@ -10,7 +10,7 @@
 #include "tests/end_to_end/readme_text.h"
 
 namespace hyfreedp::end_to_end {
-namespace {
+namespace readme_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -218,5 +218,5 @@ TEST(ReadmeTable, IsTheArchives) {
   }
 }
 
-}  // namespace
+}  // namespace readme_test
 }  // namespace hyfreedp::end_to_end

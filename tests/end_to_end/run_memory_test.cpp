@@ -8,9 +8,9 @@
 #include "tests/end_to_end/program.h"
 
 namespace hyfreedp::end_to_end {
-namespace {
+namespace run_memory_test {
 
-class RunMemoryTest : public Program {
+class SlowRunMemory : public Program {
  protected:
   // Of the first run of a spec with this dataset and model.
   trial::TrialConfig first_run(const std::string& dataset, const std::string& model,
@@ -50,25 +50,25 @@ class RunMemoryTest : public Program {
   }
 };
 
-TEST_F(RunMemoryTest, OfALinearProbeIsForetold) {
+TEST_F(SlowRunMemory, OfALinearProbeIsForetold) {
   expect_foretold(
       first_run("{name: synthetic, train: 50000, validation: 1000, test: 5000, features: 716, classes: 10}",
                 "linear", ", batch_size: 1000"));
 }
 
-TEST_F(RunMemoryTest, OfAnMlpIsForetold) {
+TEST_F(SlowRunMemory, OfAnMlpIsForetold) {
   expect_foretold(
       first_run("{name: synthetic, train: 4000, validation: 100, test: 1000, features: 716, classes: 10}",
                 "{name: mlp, hidden: [2048, 2048]}", ", batch_size: 1000"));
 }
 
-TEST_F(RunMemoryTest, OfAnEfficientNetAtItsStepIsForetold) {
+TEST_F(SlowRunMemory, OfAnEfficientNetAtItsStepIsForetold) {
   expect_foretold(
       first_run("{name: synthetic-images, channels: 3, side: 64, train: 200, validation: 20, test: 40}",
                 "efficientnet-lite", ", batch_size: 64"));
 }
 
-TEST_F(RunMemoryTest, OfAVitSmallIsForetold) {
+TEST_F(SlowRunMemory, OfAVitSmallIsForetold) {
   if (std::getenv("HYFREEDP_SLOW") == nullptr) {
     GTEST_SKIP() << "SKIPPED: two steps of the true network take a minute (HYFREEDP_SLOW=1)";
   }
@@ -77,5 +77,5 @@ TEST_F(RunMemoryTest, OfAVitSmallIsForetold) {
                 "{name: vit, size: vit_small_patch16_224}", ", batch_size: 16"));
 }
 
-}  // namespace
+}  // namespace run_memory_test
 }  // namespace hyfreedp::end_to_end

@@ -8,7 +8,7 @@
 #include "tests/end_to_end/program.h"
 
 namespace hyfreedp::end_to_end {
-namespace {
+namespace run_test {
 
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
@@ -212,5 +212,5 @@ TEST_F(Commands, TheProgramLoadsNoLibTorchAndStartsAtOnce) {
 #endif
 }
 
-}  // namespace
+}  // namespace run_test
 }  // namespace hyfreedp::end_to_end

@@ -3,7 +3,7 @@
 #include "tests/end_to_end/program.h"
 
 namespace hyfreedp::end_to_end {
-namespace {
+namespace shortest_spec_test {
 
 using ::testing::HasSubstr;
 
@@ -37,5 +37,5 @@ TEST_F(ShortestSpec, OfTheProgramRuns) {
   EXPECT_THAT(ended.out, HasSubstr("NonDP-GS"));
 }
 
-}  // namespace
+}  // namespace shortest_spec_test
 }  // namespace hyfreedp::end_to_end

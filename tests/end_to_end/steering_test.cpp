@@ -2,7 +2,7 @@
 #include "tests/end_to_end/program.h"
 
 namespace hyfreedp::end_to_end {
-namespace {
+namespace steering_test {
 
 using ::testing::HasSubstr;
 
@@ -51,5 +51,5 @@ TEST_F(Steering, ACancelledStudyIsRetriedBitForBit) {
   EXPECT_THAT(run({"list", "runs", "long", "--tag", "slow", "--out", "out"}).out, HasSubstr("6000/6000"));
 }
 
-}  // namespace
+}  // namespace steering_test
 }  // namespace hyfreedp::end_to_end

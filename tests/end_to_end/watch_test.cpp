@@ -2,7 +2,7 @@
 #include "tests/end_to_end/program.h"
 
 namespace hyfreedp::end_to_end {
-namespace {
+namespace watch_test {
 
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
@@ -96,5 +96,5 @@ TEST_F(WatchedProgram, AStopAndAKillAreTold) {
   EXPECT_THAT(seen.out, HasSubstr("1 open"));
 }
 
-}  // namespace
+}  // namespace watch_test
 }  // namespace hyfreedp::end_to_end

@@ -14,7 +14,7 @@
 #include "test_server.h"
 
 namespace hyfreedp::datasets {
-namespace {
+namespace download_test {
 
 // Bytes that differ from place to place.
 std::string content_of(std::size_t size, unsigned seed = 1) {
@@ -501,5 +501,5 @@ TEST_F(Download, TwoAtOnceDoNotMix) {
   EXPECT_TRUE(mentions(get({"http://127.0.0.1:1/x"}), "another process is fetching this file"));
 }
 
-}  // namespace
+}  // namespace download_test
 }  // namespace hyfreedp::datasets

@@ -16,7 +16,7 @@
 #include "harness/base/files.h"
 
 namespace hyfreedp::datasets {
-namespace {
+namespace unpack_test {
 
 namespace fs = std::filesystem;
 
@@ -436,5 +436,5 @@ TEST_F(Packages, ADebianPackageIsUnpackedWithoutRights) {
   EXPECT_TRUE(mentions(got.error().message, "As root: apt-get update && apt-get install x"));
 }
 
-}  // namespace
+}  // namespace unpack_test
 }  // namespace hyfreedp::datasets

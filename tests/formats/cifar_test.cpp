@@ -6,7 +6,7 @@
 #include "tests/formats/written.h"
 
 namespace hyfreedp::datasets {
-namespace {
+namespace cifar_test {
 
 constexpr std::size_t kPixels = 3072;
 
@@ -139,5 +139,5 @@ TEST_F(Cifar, ABatchThatIsMissingDoubledOrDamagedIsNamed) {
   EXPECT_TRUE(fails_with(read_cifar(path("none"), CifarLabels::cifar10), path("none"), "not there"));
 }
 
-}  // namespace
+}  // namespace cifar_test
 }  // namespace hyfreedp::datasets

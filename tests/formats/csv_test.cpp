@@ -4,7 +4,7 @@
 #include "tests/datasets/scratch.h"
 
 namespace hyfreedp::datasets {
-namespace {
+namespace csv_test {
 
 using Fields = std::vector<std::string>;
 
@@ -87,5 +87,5 @@ TEST_F(Csv, OtherEncodingsAreNamedWithWhatConvertsThem) {
                 "ISO-8859-1 -t UTF-8 FILE > NEW_FILE`.");
 }
 
-}  // namespace
+}  // namespace csv_test
 }  // namespace hyfreedp::datasets

@@ -7,7 +7,7 @@
 #include "tests/images/peak_memory.h"
 
 namespace hyfreedp::datasets {
-namespace {
+namespace idx_test {
 
 using Bytes = std::vector<std::uint8_t>;
 
@@ -108,5 +108,5 @@ TEST_F(Idx, AMissingFileIsAnErrorThatNamesIt) {
   EXPECT_TRUE(mentions(result.error().message, path("absent")));
 }
 
-}  // namespace
+}  // namespace idx_test
 }  // namespace hyfreedp::datasets

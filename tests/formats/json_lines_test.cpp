@@ -7,7 +7,7 @@
 #include "tests/images/peak_memory.h"
 
 namespace hyfreedp::datasets {
-namespace {
+namespace json_lines_test {
 
 class JsonLines : public Scratch {
  protected:
@@ -120,5 +120,5 @@ TEST_F(JsonLines, LinesMayLieAcrossPieces) {
   EXPECT_FALSE(end->has_value());
 }
 
-}  // namespace
+}  // namespace json_lines_test
 }  // namespace hyfreedp::datasets

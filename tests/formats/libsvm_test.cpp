@@ -7,7 +7,7 @@
 #include "tests/images/peak_memory.h"
 
 namespace hyfreedp::datasets {
-namespace {
+namespace libsvm_test {
 
 const LibsvmShape kShape = {.features = 4, .labels = {-1, 1}};
 
@@ -115,5 +115,5 @@ TEST_F(Libsvm, ATruncatedGzipIsAnError) {
   }
 }
 
-}  // namespace
+}  // namespace libsvm_test
 }  // namespace hyfreedp::datasets

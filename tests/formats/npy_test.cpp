@@ -9,7 +9,7 @@
 #include "tests/formats/npy_file.h"
 
 namespace hyfreedp::datasets {
-namespace {
+namespace npy_test {
 
 const std::vector<double> kLabels = {7, 9};
 
@@ -178,5 +178,5 @@ TEST_F(NpyImages, OfOtherFormsAreRefused) {
   EXPECT_TRUE(has(refusal(files), "y.npy: is no list of as many classes"));
 }
 
-}  // namespace
+}  // namespace npy_test
 }  // namespace hyfreedp::datasets

@@ -8,7 +8,7 @@
 #include "tests/datasets/scratch.h"
 
 namespace hyfreedp::datasets {
-namespace {
+namespace safetensors_table_test {
 
 using ::testing::HasSubstr;
 
@@ -117,5 +117,5 @@ TEST_F(ChangedSafetensorsTable, EveryTruncationIsAnErrorThatNamesTheFile) {
   EXPECT_THAT(with(infinite), HasSubstr("the number at [0, 0] is not finite"));
 }
 
-}  // namespace
+}  // namespace safetensors_table_test
 }  // namespace hyfreedp::datasets

@@ -6,7 +6,7 @@
 #include "tests/formats/written.h"
 
 namespace hyfreedp::datasets {
-namespace {
+namespace stl10_test {
 
 constexpr std::size_t kSide = 96;
 constexpr std::size_t kPixels = 3 * kSide * kSide;
@@ -105,5 +105,5 @@ TEST_F(Stl10, WhatIsMissingOrDoesNotFitIsNamed) {
   EXPECT_TRUE(fails_with(read_stl10(path("c")), path("c"), "has test_X.bin twice"));
 }
 
-}  // namespace
+}  // namespace stl10_test
 }  // namespace hyfreedp::datasets

@@ -12,7 +12,7 @@
 #include "tests/images/peak_memory.h"
 
 namespace hyfreedp::datasets {
-namespace {
+namespace svhn_test {
 
 using Sizes = std::vector<std::int32_t>;
 
@@ -265,5 +265,5 @@ TEST_F(Svhn, BrokenHeadsOfArraysAreErrors) {
   EXPECT_TRUE(broken(flags + element(5, raw<std::int32_t>({100, 1})) + name + tag(2, 100), "but 0 are left"));
 }
 
-}  // namespace
+}  // namespace svhn_test
 }  // namespace hyfreedp::datasets

@@ -9,7 +9,7 @@
 #include "tests/datasets/scratch.h"
 
 namespace hyfreedp::datasets {
-namespace {
+namespace archive_test {
 
 using Files = std::vector<std::pair<std::string, std::string>>;
 
@@ -350,5 +350,5 @@ TEST_F(Archive, NamesOfAZipAreItsBytesWhateverTheLocale) {
   EXPECT_TRUE(mentions(read(broken), "has a file without a readable name"));
 }
 
-}  // namespace
+}  // namespace archive_test
 }  // namespace hyfreedp::datasets

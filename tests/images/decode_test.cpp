@@ -17,7 +17,7 @@
 #include "peak_memory.h"
 
 namespace hyfreedp::datasets {
-namespace {
+namespace decode_test {
 
 namespace fs = std::filesystem;
 using namespace std::string_literals;
@@ -358,5 +358,5 @@ TEST(DecodeImage, SixteenBitGreyIsRefusedByName) {
   EXPECT_TRUE(mentions(refusal(png), "16-bit grey"));
 }
 
-}  // namespace
+}  // namespace decode_test
 }  // namespace hyfreedp::datasets

@@ -11,7 +11,7 @@
 #include "tests/datasets/scratch.h"
 
 namespace hyfreedp::datasets {
-namespace {
+namespace image_folder_test {
 
 using Names = std::vector<std::string>;
 constexpr auto kTrain = ImageSplit::train;
@@ -283,5 +283,5 @@ TEST_F(RealImages, Gtsrb) {
   EXPECT_EQ(gtsrb.folder.classes[static_cast<std::size_t>(first->label)], "00016");
 }
 
-}  // namespace
+}  // namespace image_folder_test
 }  // namespace hyfreedp::datasets

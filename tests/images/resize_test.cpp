@@ -14,7 +14,7 @@
 #include "harness/base/json.h"
 
 namespace hyfreedp::datasets {
-namespace {
+namespace resize_test {
 
 namespace fs = std::filesystem;
 
@@ -214,5 +214,5 @@ TEST(ReferenceImages, PreparedAsByPillowAndTimm) {
   EXPECT_LE(difference.largest, 1e-6);
 }
 
-}  // namespace
+}  // namespace resize_test
 }  // namespace hyfreedp::datasets

@@ -9,7 +9,7 @@
 #include "tests/kernels/cases.h"
 
 namespace hyfreedp::kernels {
-namespace {
+namespace cpu_reference_test {
 
 using torch::Tensor;
 
@@ -140,5 +140,5 @@ TEST(CpuReference, WrongShapesAndTypesAreRefused) {
   EXPECT_ANY_THROW(release_mean({.noise = {kKey, kAddress, 0}, .scale = INFINITY, .divisor = 1}, sum));
 }
 
-}  // namespace
+}  // namespace cpu_reference_test
 }  // namespace hyfreedp::kernels

@@ -8,7 +8,7 @@
 #include "tests/need_device.h"
 
 namespace hyfreedp::kernels {
-namespace {
+namespace device_test {
 
 using torch::Tensor;
 
@@ -109,5 +109,5 @@ TEST_F(DeviceKernels, SubtractionAndDigest) {
   EXPECT_FALSE(subtract_scaled(moved(weights), moved(direction), 0.3, got));
 }
 
-}  // namespace
+}  // namespace device_test
 }  // namespace hyfreedp::kernels

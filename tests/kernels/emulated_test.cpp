@@ -10,7 +10,7 @@
 #include "tests/kernels/emulated_device.h"
 
 namespace hyfreedp::kernels {
-namespace {
+namespace emulated_test {
 
 using torch::Tensor;
 
@@ -180,5 +180,5 @@ TEST(Emulated, DigestDoesNotDependOnTheGrid) {
   }
 }
 
-}  // namespace
+}  // namespace emulated_test
 }  // namespace hyfreedp::kernels

@@ -9,7 +9,7 @@
 #include "tests/trial/fixtures.h"
 
 namespace hyfreedp::trial {
-namespace {
+namespace build_test {
 
 json::object machine(const std::string& worker, const std::string& commit) {
   return {{"version", "0.7.0"}, {"device", "cpu"}, {"worker", worker}, {"commit", commit}};
@@ -71,5 +71,5 @@ TEST(Build, AnotherWorkerIsANewAttempt) {
   EXPECT_EQ(interrupted(machine("0011", "aaaa"), machine("0011", "aaaa")).builds.size(), 1U);
 }
 
-}  // namespace
+}  // namespace build_test
 }  // namespace hyfreedp::trial

@@ -7,7 +7,7 @@
 #include "tests/trial/fixtures.h"
 
 namespace hyfreedp::mechanism {
-namespace {
+namespace executed_test {
 
 trial::TrialConfig probing() {
   auto config = trial::private_config(20);
@@ -45,5 +45,5 @@ TEST(Executed, WhatIsNoRunOfThePlansStepsIsRefused) {
   for (const auto& one : wrong) EXPECT_FALSE(check_executed(one, probing(), "test")) << json::serialize(one);
 }
 
-}  // namespace
+}  // namespace executed_test
 }  // namespace hyfreedp::mechanism

@@ -17,9 +17,9 @@
 #include "tests/trial/fixtures.h"
 
 namespace hyfreedp::mechanism {
+namespace journal_disk_test {
 
 using namespace trial;
-namespace {
 
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
@@ -351,5 +351,5 @@ TEST(JournalDisk, LinesAreOnlyEverAppended) {
   EXPECT_TRUE(grew());
 }
 
-}  // namespace
+}  // namespace journal_disk_test
 }  // namespace hyfreedp::mechanism

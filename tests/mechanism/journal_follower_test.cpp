@@ -13,9 +13,9 @@
 #include "tests/trial/fixtures.h"
 
 namespace hyfreedp::mechanism {
+namespace journal_follower_test {
 
 using namespace trial;
-namespace {
 
 constexpr std::size_t kAll = std::size_t{1} << 30;
 
@@ -126,5 +126,5 @@ TEST(JournalFollower, BeginsAnewWhereTheFileBecameShorter) {
   EXPECT_EQ(follower.journal().steps.size(), 3U);
 }
 
-}  // namespace
+}  // namespace journal_follower_test
 }  // namespace hyfreedp::mechanism

@@ -10,9 +10,9 @@
 #include "tests/trial/fixtures.h"
 
 namespace hyfreedp::mechanism {
+namespace journal_key_test {
 
 using namespace trial;
-namespace {
 
 const json::object kHere{{"device", "cpu"}, {"threads", 1}};
 const json::object kElsewhere{{"device", "cpu"}, {"threads", 2}};
@@ -298,5 +298,5 @@ TEST(JournalKey, ASeededRunHasNoNonceAndIsRepeatedAsItIs) {
   EXPECT_EQ(text.find("lost"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace journal_key_test
 }  // namespace hyfreedp::mechanism

@@ -10,9 +10,9 @@
 #include "tests/trial/fixtures.h"
 
 namespace hyfreedp::mechanism {
+namespace journal_test {
 
 using namespace trial;
-namespace {
 
 const json::object kHere{{"device", "cpu"}, {"threads", 1}};
 const json::object kElsewhere{{"device", "cpu"}, {"threads", 2}};
@@ -487,5 +487,5 @@ TEST(Journal, BooksEachPieceAtItsStep) {
   }
 }
 
-}  // namespace
+}  // namespace journal_test
 }  // namespace hyfreedp::mechanism

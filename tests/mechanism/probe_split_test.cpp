@@ -7,7 +7,7 @@
 #include "harness/base/files.h"
 
 namespace hyfreedp::mechanism {
-namespace {
+namespace probe_split_test {
 
 using accounting::Batch;
 
@@ -151,5 +151,5 @@ TEST(ProbeSplit, BadRequestsAreSentences) {
   EXPECT_EQ(to_string(ProbeAccounting::separate_batch), "separate-batch");
 }
 
-}  // namespace
+}  // namespace probe_split_test
 }  // namespace hyfreedp::mechanism

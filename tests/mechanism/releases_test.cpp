@@ -9,7 +9,7 @@
 #include "tests/trial/fixtures.h"
 
 namespace hyfreedp::mechanism {
-namespace {
+namespace releases_test {
 
 trial::PrivacyPlan plan_with_all(bool separate, std::int64_t interval) {
   auto plan = trial::private_config().privacy;
@@ -135,5 +135,5 @@ TEST(Releases, LaplaceLossesArePricedAsSuch) {
   EXPECT_NE(laplace->epsilon, gaussian->epsilon);
 }
 
-}  // namespace
+}  // namespace releases_test
 }  // namespace hyfreedp::mechanism

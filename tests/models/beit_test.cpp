@@ -16,7 +16,7 @@
 #include "tests/models/compare.h"
 
 namespace hyfreedp::models {
-namespace {
+namespace beit_test {
 
 namespace fs = std::filesystem;
 using torch::Tensor;
@@ -216,5 +216,5 @@ TEST_F(Beit, BitfitTrainsTheBiasesOfQueriesAndValues) {
   EXPECT_EQ(names.size(), 1 + 2 * 7 + 2U);
 }
 
-}  // namespace
+}  // namespace beit_test
 }  // namespace hyfreedp::models

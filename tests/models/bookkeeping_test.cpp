@@ -10,7 +10,7 @@
 #include "tests/models/compare.h"
 
 namespace hyfreedp::models {
-namespace {
+namespace bookkeeping_test {
 
 using torch::Tensor;
 
@@ -138,5 +138,5 @@ TEST(Bookkeeping, NothingBelowTheLowestTrainableLayerIsKept) {
   EXPECT_EQ(inputs.use_count(), 1U);
 }
 
-}  // namespace
+}  // namespace bookkeeping_test
 }  // namespace hyfreedp::models

@@ -12,7 +12,7 @@
 #include "tests/models/weights_folder.h"
 
 namespace hyfreedp::models {
-namespace {
+namespace convnext_test {
 
 using torch::Tensor;
 
@@ -218,5 +218,5 @@ TEST_F(ConvnextFolder, AConfigurationThatDoesNotSuitIsRefused) {
   }
 }
 
-}  // namespace
+}  // namespace convnext_test
 }  // namespace hyfreedp::models

@@ -14,7 +14,7 @@
 #include "tests/models/compare.h"
 
 namespace hyfreedp::models {
-namespace {
+namespace copies_test {
 
 using torch::Tensor;
 using Places = std::vector<Network::Place>;
@@ -190,5 +190,5 @@ TEST(ComputeType, FollowsTheParametersAsTheyChange) {
   EXPECT_EQ(network.parameters()[0].item<float>(), 1.001F);
 }
 
-}  // namespace
+}  // namespace copies_test
 }  // namespace hyfreedp::models

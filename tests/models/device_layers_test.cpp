@@ -17,7 +17,7 @@
 #include "tests/need_device.h"
 
 namespace hyfreedp::models {
-namespace {
+namespace device_layers_test {
 
 using torch::Tensor;
 using Places = std::vector<Network::Place>;
@@ -179,5 +179,5 @@ TEST(DeviceLayers, AreRepeatedBitForBit) {
   at::globalContext().setDeterministicAlgorithms(false, false);
 }
 
-}  // namespace
+}  // namespace device_layers_test
 }  // namespace hyfreedp::models

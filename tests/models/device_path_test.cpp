@@ -13,7 +13,7 @@
 #include "tests/models/convolution_cases.h"
 
 namespace hyfreedp::models {
-namespace {
+namespace device_path_test {
 
 using torch::Tensor;
 
@@ -174,5 +174,5 @@ TEST(WholeBatchRules, ConvolutionsSumsAreTheLayers) {
   }
 }
 
-}  // namespace
+}  // namespace device_path_test
 }  // namespace hyfreedp::models

@@ -15,7 +15,7 @@
 #include "tests/models/weights_folder.h"
 
 namespace hyfreedp::models {
-namespace {
+namespace efficientnet_lite_test {
 
 using torch::Tensor;
 using Shape = EfficientNetLiteShape;
@@ -294,5 +294,5 @@ TEST(EfficientNetLite, Lite0AsPublishedGivesTheReferencesLogits) {
   EXPECT_TRUE(near_relative(logits, rows(wanted.at("logits")), 1e-10));
 }
 
-}  // namespace
+}  // namespace efficientnet_lite_test
 }  // namespace hyfreedp::models

@@ -13,7 +13,7 @@
 #include "tests/models/compare.h"
 
 namespace hyfreedp::models {
-namespace {
+namespace gguf_test {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
@@ -187,5 +187,5 @@ TEST_F(GgufFolder, WhatIsNotKnownIsRefusedByItsName) {
   EXPECT_FALSE(fs::exists(folder_ + "/config.json"));
 }
 
-}  // namespace
+}  // namespace gguf_test
 }  // namespace hyfreedp::models

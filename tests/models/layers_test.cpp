@@ -20,7 +20,7 @@
 #include "tests/models/compare.h"
 
 namespace hyfreedp::models {
-namespace {
+namespace layers_test {
 
 using torch::Tensor;
 using Places = std::vector<Network::Place>;
@@ -566,5 +566,5 @@ TEST(LayerRules, AConvolutionOfABatchOfNobodyAddsNothing) {
   }
 }
 
-}  // namespace
+}  // namespace layers_test
 }  // namespace hyfreedp::models

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace hyfreedp::models {
-namespace {
+namespace lora_test {
 
 json::object peft_config() { return {{"r", 16}, {"lora_alpha", 8}, {"target_modules", {"q_proj"}}}; }
 
@@ -39,5 +39,5 @@ TEST(Lora, WhatCannotBeRunIsRefusedByName) {
   }
 }
 
-}  // namespace
+}  // namespace lora_test
 }  // namespace hyfreedp::models

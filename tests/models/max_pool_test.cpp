@@ -8,7 +8,7 @@
 #include "harness/models/layers/shape.h"
 
 namespace hyfreedp::models {
-namespace {
+namespace max_pool_test {
 
 using torch::Tensor;
 
@@ -78,5 +78,5 @@ TEST(MaxPool, OfABatchOfNobodyIsEmpty) {
   EXPECT_EQ(output.sizes(), (std::vector<std::int64_t>{0, 3, 4, 4}));
 }
 
-}  // namespace
+}  // namespace max_pool_test
 }  // namespace hyfreedp::models

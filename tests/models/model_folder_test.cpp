@@ -18,7 +18,7 @@
 #include "harness/models/weights/weights.h"
 
 namespace hyfreedp::models {
-namespace {
+namespace model_folder_test {
 
 namespace fs = std::filesystem;
 
@@ -340,5 +340,5 @@ TEST_F(ModelFolders, ScaledRotaryEmbeddingsComeBackAsTheyWere) {
             canonical_json(written));
 }
 
-}  // namespace
+}  // namespace model_folder_test
 }  // namespace hyfreedp::models

@@ -10,7 +10,7 @@
 #include "tests/models/compare.h"
 
 namespace hyfreedp::models {
-namespace {
+namespace network_test {
 
 using torch::Tensor;
 
@@ -294,5 +294,5 @@ TEST(Loss, SquaredErrorHasTheGradientOfFiniteDifferences) {
   }
 }
 
-}  // namespace
+}  // namespace network_test
 }  // namespace hyfreedp::models

@@ -13,7 +13,7 @@
 #include "tests/models/published_weights.h"
 
 namespace hyfreedp::models {
-namespace {
+namespace numpy_pickle_test {
 
 const std::string kFixtures = HYFREEDP_TEST_DATA "/squeezenet/";
 
@@ -282,5 +282,5 @@ TEST(NumpyPickle, SqueezeNetAsItWasPublished) {
   EXPECT_EQ(read->at("fire9/expand3x3.0").shape, (std::vector<std::int64_t>{3, 3, 64, 256}));
 }
 
-}  // namespace
+}  // namespace numpy_pickle_test
 }  // namespace hyfreedp::models

@@ -10,7 +10,7 @@
 #include "tests/models/convolution_cases.h"
 
 namespace hyfreedp::models {
-namespace {
+namespace patch_products_test {
 
 using torch::Tensor;
 
@@ -129,5 +129,5 @@ TEST(ReachesOfConvolutions, GrowWithThePlacesThatAreAddedUp) {
   EXPECT_DOUBLE_EQ(among(8000), 16 * among(2000));
 }
 
-}  // namespace
+}  // namespace patch_products_test
 }  // namespace hyfreedp::models

@@ -17,7 +17,7 @@
 #include "tests/models/compare.h"
 
 namespace hyfreedp::models {
-namespace {
+namespace pretrained_test {
 
 namespace fs = std::filesystem;
 
@@ -280,5 +280,5 @@ TEST_F(Pretrained, BatchNormsStatisticsAreRefused) {
   EXPECT_NE(loaded.error().message.find("bn1"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace pretrained_test
 }  // namespace hyfreedp::models

@@ -11,7 +11,7 @@
 #include "tests/models/compare.h"
 
 namespace hyfreedp::models {
-namespace {
+namespace product_kernel_test {
 
 using torch::Tensor;
 
@@ -124,5 +124,5 @@ TEST(ProductsOnADevice, OfVectorsAreTakenInFloat64) {
   }
 }
 
-}  // namespace
+}  // namespace product_kernel_test
 }  // namespace hyfreedp::models

@@ -11,7 +11,7 @@
 #include "tests/models/reference_images.h"
 
 namespace hyfreedp::models {
-namespace {
+namespace program_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -84,5 +84,5 @@ TEST(Programs, AreKnownByTheirChecksum) {
   EXPECT_FALSE(plain.contains("program"));
 }
 
-}  // namespace
+}  // namespace program_test
 }  // namespace hyfreedp::models

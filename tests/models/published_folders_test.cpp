@@ -14,7 +14,7 @@
 #include "tests/models/weights_folder.h"
 
 namespace hyfreedp::models {
-namespace {
+namespace published_folders_test {
 
 namespace fs = std::filesystem;
 using testing::AllOf;
@@ -571,5 +571,5 @@ TEST_F(PublishedFolders, AKeptNetworkGetsANewHeadForOtherClasses) {
   EXPECT_THAT(fits.error().message, HasSubstr("describes another network"));
 }
 
-}  // namespace
+}  // namespace published_folders_test
 }  // namespace hyfreedp::models

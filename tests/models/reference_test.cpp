@@ -28,7 +28,7 @@
 #include "tests/need_device.h"
 
 namespace hyfreedp::models {
-namespace {
+namespace reference_test {
 
 namespace fs = std::filesystem;
 using torch::Tensor;
@@ -508,5 +508,5 @@ TEST(DeviceModels, LogitsLossesNormsAndClippedSums) {
   EXPECT_GT(cases, 0) << reference_folder() << " holds no case";
 }
 
-}  // namespace
+}  // namespace reference_test
 }  // namespace hyfreedp::models

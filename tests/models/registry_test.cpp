@@ -10,7 +10,7 @@
 #include "tests/models/compare.h"
 
 namespace hyfreedp::models {
-namespace {
+namespace registry_test {
 
 using torch::Tensor;
 
@@ -409,5 +409,5 @@ TEST(RegisteredModel, HeadsBeginAtZeroOrDrawn) {
   EXPECT_GE(offered, 5);
 }
 
-}  // namespace
+}  // namespace registry_test
 }  // namespace hyfreedp::models

@@ -15,7 +15,7 @@
 #include "tests/models/weights_folder.h"
 
 namespace hyfreedp::models {
-namespace {
+namespace resnet_imagenet_test {
 
 using torch::Tensor;
 using Shape = ResnetImagenetShape;
@@ -277,5 +277,5 @@ TEST_F(ResnetImagenetFolder, IsNamedWhereItsWeightsAreGivenToTheOtherResnet) {
   }
 }
 
-}  // namespace
+}  // namespace resnet_imagenet_test
 }  // namespace hyfreedp::models

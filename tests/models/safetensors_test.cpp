@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 namespace hyfreedp::models {
-namespace {
+namespace safetensors_test {
 
 class Safetensors : public testing::Test {
  protected:
@@ -116,5 +116,5 @@ TEST_F(Safetensors, RefusesAbsentEmptyAndShortFiles) {
   EXPECT_NE(refusal().find("too short"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace safetensors_test
 }  // namespace hyfreedp::models

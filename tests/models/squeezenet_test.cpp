@@ -16,7 +16,7 @@
 #include "tests/models/weights_folder.h"
 
 namespace hyfreedp::models {
-namespace {
+namespace squeezenet_test {
 
 namespace fs = std::filesystem;
 using torch::Tensor;
@@ -329,5 +329,5 @@ TEST(SqueezeNet, AsPublishedGivesTheReferencesLogits) {
                             rows(wanted.at("features")), 1e-10));
 }
 
-}  // namespace
+}  // namespace squeezenet_test
 }  // namespace hyfreedp::models

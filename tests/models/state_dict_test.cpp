@@ -21,7 +21,7 @@
 #include "tests/models/published_weights.h"
 
 namespace hyfreedp::models {
-namespace {
+namespace state_dict_test {
 
 namespace fs = std::filesystem;
 
@@ -506,5 +506,5 @@ TEST(StateDict, EfficientNetLite0AsItWasPublished) {
   EXPECT_EQ(sha256_hex(all), "23a230a3fe7c2e28d38ad66e40966a8c154d60aedd1b519cf762adaa9f518af2");
 }
 
-}  // namespace
+}  // namespace state_dict_test
 }  // namespace hyfreedp::models

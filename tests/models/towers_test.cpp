@@ -13,7 +13,7 @@
 #include "tests/models/weights_folder.h"
 
 namespace hyfreedp::models {
-namespace {
+namespace towers_test {
 
 using torch::Tensor;
 
@@ -195,5 +195,5 @@ TEST(TowerSizes, RotationsAreOfRowThenColumn) {
   EXPECT_TRUE(at::equal(angles, torch::tensor(turns, torch::kFloat64).view({5, 2})));
 }
 
-}  // namespace
+}  // namespace towers_test
 }  // namespace hyfreedp::models

@@ -16,7 +16,7 @@
 #include "harness/models/weights/tensor_types.h"
 
 namespace hyfreedp::models {
-namespace {
+namespace weights_test {
 
 namespace fs = std::filesystem;
 
@@ -251,5 +251,5 @@ TEST_F(Weights, MutatedFilesAreReadOrRefusedAndNeverFollowedOutside) {
   EXPECT_GT(refused, 300);
 }
 
-}  // namespace
+}  // namespace weights_test
 }  // namespace hyfreedp::models

@@ -6,7 +6,7 @@
 #include "tests/plots/pictures.h"
 
 namespace hyfreedp::plots {
-namespace {
+namespace curves_figure_test {
 
 // Like what an accountant gives: two panels, one logarithmic; a band, markers with bars, a dashed
 // level.
@@ -107,5 +107,5 @@ TEST(CurvesFigure, ValuesThatNoAxisHasLeaveAGap) {
   check_picture(figure);
 }
 
-}  // namespace
+}  // namespace curves_figure_test
 }  // namespace hyfreedp::plots

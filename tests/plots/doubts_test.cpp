@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace hyfreedp::plots {
-namespace {
+namespace doubts_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -54,5 +54,5 @@ TEST(FigureDoubts, NameRowsThatMakeNoProbes) {
   EXPECT_THAT(doubts_of(other.at(0), {run_of("constant")}), IsEmpty()) << "it is of no run that is known";
 }
 
-}  // namespace
+}  // namespace doubts_test
 }  // namespace hyfreedp::plots

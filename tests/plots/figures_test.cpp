@@ -14,7 +14,7 @@
 #include "tests/results/small_database.h"
 
 namespace hyfreedp::plots {
-namespace {
+namespace figures_test {
 
 // Built once for all tests of the suite.
 class Figures : public testing::Test {
@@ -277,5 +277,5 @@ TEST(Gnuplot, ItsAbsenceNamesThePackage) {
   EXPECT_NE(drawn.error().message.find("gnuplot-nox"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace figures_test
 }  // namespace hyfreedp::plots

@@ -10,7 +10,7 @@
 #include "tests/plots/pictures.h"
 
 namespace hyfreedp::plots {
-namespace {
+namespace kinds_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -510,5 +510,5 @@ TEST(FigureKinds, EachIsBuiltAndDescribed) {
   }
 }
 
-}  // namespace
+}  // namespace kinds_test
 }  // namespace hyfreedp::plots

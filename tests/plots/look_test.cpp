@@ -9,7 +9,7 @@
 #include "tests/plots/pictures.h"
 
 namespace hyfreedp::plots {
-namespace {
+namespace look_test {
 
 using testing::HasSubstr;
 
@@ -135,5 +135,5 @@ TEST_F(Look, ALogarithmicAxisBeginsAboveZero) {
   EXPECT_THAT(built.why, HasSubstr("its axis is logarithmic, and y_range does not begin above 0"));
 }
 
-}  // namespace
+}  // namespace look_test
 }  // namespace hyfreedp::plots

@@ -17,7 +17,7 @@
 #include "tests/results/fake_database.h"
 
 namespace hyfreedp::plots {
-namespace {
+namespace report_test {
 
 // Drawn once for all tests of the suite.
 class Report : public testing::Test {
@@ -326,5 +326,5 @@ TEST(InlineSvg, IdsGetTheirOwnPrefix) {
             "\n<g id=\"fig-a\"/><use href=\"#fig-a\" fill='url(#fig-b)'/></svg>");
 }
 
-}  // namespace
+}  // namespace report_test
 }  // namespace hyfreedp::plots

@@ -13,7 +13,7 @@
 #include "harness/random/stream.h"
 
 namespace hyfreedp::random {
-namespace {
+namespace box_muller_test {
 
 // Around every power of two, the ends, the quarters and eighths of a turn and the halves of the
 // logarithm's range.
@@ -167,5 +167,5 @@ TEST(NormalPass, EveryInstructionSetGivesTheBitsOfThePlainFunction) {
   }
 }
 
-}  // namespace
+}  // namespace box_muller_test
 }  // namespace hyfreedp::random

@@ -11,7 +11,7 @@
 #include "tests/random/noise_judge.h"
 
 namespace hyfreedp::random {
-namespace {
+namespace distribution_test {
 
 const Key kKey = key_from_seed("distribution_test");
 
@@ -178,5 +178,5 @@ TEST(PoissonSample, ACoinExactlyAtTheRateIsNotIn) {
   EXPECT_EQ(exact, 8);
 }
 
-}  // namespace
+}  // namespace distribution_test
 }  // namespace hyfreedp::random

@@ -14,7 +14,7 @@
 #include "harness/base/files.h"
 
 namespace hyfreedp::random {
-namespace {
+namespace key_file_test {
 
 class KeyFile : public testing::Test {
  protected:
@@ -213,5 +213,5 @@ TEST_F(KeyFile, AnUnwritableFolderIsAnErrorThatNamesIt) {
   EXPECT_NE(key.error().message.find(folder_ + "/file"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace key_file_test
 }  // namespace hyfreedp::random

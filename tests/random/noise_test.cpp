@@ -13,7 +13,7 @@
 #include "tests/random/noise_judge.h"
 
 namespace hyfreedp::random {
-namespace {
+namespace noise_test {
 
 const Key kKey = key_from_seed("noise_test");
 
@@ -241,5 +241,5 @@ TEST(Ranks, PiecesAreIndependentOfEachOther) {
   EXPECT_FALSE(uncorrelated(pieces[1], drawn(noise_at(8), kPiece, kPiece)));
 }
 
-}  // namespace
+}  // namespace noise_test
 }  // namespace hyfreedp::random

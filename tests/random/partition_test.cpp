@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace hyfreedp::random {
-namespace {
+namespace partition_test {
 
 std::vector<std::int64_t> indices(const char* name, double rate, const std::string& key,
                                   std::int64_t population) {
@@ -55,5 +55,5 @@ TEST(Partition, IsReadBackFromADatasetsOptions) {
   EXPECT_FALSE(part_of(with_part(options, {kRestPart, 0, "a"})));
 }
 
-}  // namespace
+}  // namespace partition_test
 }  // namespace hyfreedp::random

@@ -14,7 +14,7 @@
 #include "harness/random/stream.h"
 
 namespace hyfreedp::random {
-namespace {
+namespace reference_stream_test {
 
 const Key kKey = key_from_seed("reference_stream_test");
 
@@ -190,5 +190,5 @@ TEST(ReferenceStream, SuccessiveDrawsNeverGoBack) {
   for (std::uint64_t i = 0; i < kLong; ++i) ASSERT_EQ(draws.bits(), words[i]) << i;
 }
 
-}  // namespace
+}  // namespace reference_stream_test
 }  // namespace hyfreedp::random

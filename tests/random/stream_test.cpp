@@ -11,7 +11,7 @@
 #include <set>
 
 namespace hyfreedp::random {
-namespace {
+namespace stream_test {
 
 const Key kKey = key_from_seed("stream_test");
 
@@ -193,5 +193,5 @@ TEST(Key, EntropyFillsTheWholeKey) {
   EXPECT_EQ(std::adjacent_find(keys.begin(), keys.end()), keys.end()) << "two keys are equal";
 }
 
-}  // namespace
+}  // namespace stream_test
 }  // namespace hyfreedp::random

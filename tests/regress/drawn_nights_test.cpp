@@ -11,7 +11,7 @@
 #include "tests/end_to_end/program.h"
 
 namespace hyfreedp::end_to_end {
-namespace {
+namespace drawn_nights_test {
 
 using results::Night;
 using results::NightCell;
@@ -134,5 +134,5 @@ TEST_F(DrawnNights, RaiseNoMoreAlarmsThanStated) {
   EXPECT_LE(counted.alarms, bound.at_one_percent);
 }
 
-}  // namespace
+}  // namespace drawn_nights_test
 }  // namespace hyfreedp::end_to_end

@@ -10,7 +10,7 @@
 #include "tests/end_to_end/program.h"
 
 namespace hyfreedp::end_to_end {
-namespace {
+namespace nightly_test {
 
 using ::testing::HasSubstr;
 
@@ -245,5 +245,5 @@ panels:
   EXPECT_THAT(ended.err, HasSubstr("another release"));
 }
 
-}  // namespace
+}  // namespace nightly_test
 }  // namespace hyfreedp::end_to_end

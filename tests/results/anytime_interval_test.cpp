@@ -9,7 +9,7 @@
 #include <vector>
 
 namespace hyfreedp::results {
-namespace {
+namespace anytime_interval_test {
 
 constexpr double kLevel = 0.95;
 constexpr double kEffectVariance = 3;
@@ -197,5 +197,5 @@ TEST(AnytimeInterval, SkewedAndHeavyTailedDifferences) {
   EXPECT_LT(count, kStudies / 5);
 }
 
-}  // namespace
+}  // namespace anytime_interval_test
 }  // namespace hyfreedp::results

@@ -9,7 +9,7 @@
 #include "tests/results/small_database.h"
 
 namespace hyfreedp::results {
-namespace {
+namespace builds_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -113,5 +113,5 @@ TEST_F(Builds, OfAnEarlierVersionAreItsVersion) {
   EXPECT_THAT(table(), HasSubstr("worked on this row: 0.6.0, worker not recorded; 0.7.0, commit"));
 }
 
-}  // namespace
+}  // namespace builds_test
 }  // namespace hyfreedp::results

@@ -13,7 +13,7 @@
 #include "results/table/statistics.h"
 
 namespace hyfreedp::results {
-namespace {
+namespace cell_file_test {
 
 constexpr double kDelta = 1e-5;
 
@@ -366,5 +366,5 @@ TEST(CellFileForgery, OtherFilesAreErrors) {
   }
 }
 
-}  // namespace
+}  // namespace cell_file_test
 }  // namespace hyfreedp::results

@@ -21,7 +21,7 @@
 #include "tests/results/small_database.h"
 
 namespace hyfreedp::results {
-namespace {
+namespace document_test {
 
 constexpr const char* kNasty = "50 % of _x_ & {y} # $z ~ ^ \\ <b> \"q\" | [1] ε ± σ² 漢 é – ∞";
 
@@ -330,5 +330,5 @@ TEST(HtmlPage, ConfidentialOnesAreWatermarked) {
   EXPECT_EQ(latex_text(small_document()).find(small::kPlantedDigits), std::string::npos);
 }
 
-}  // namespace
+}  // namespace document_test
 }  // namespace hyfreedp::results

@@ -14,7 +14,7 @@
 #include "tests/results/small_database.h"
 
 namespace hyfreedp::results {
-namespace {
+namespace export_test {
 
 class Export : public testing::Test {
  protected:
@@ -323,5 +323,5 @@ TEST_F(Export, ALongRowNameShiftsNoColumnOfTheLedger) {
   for (const auto begin : begins) EXPECT_EQ(begin, begins[0]) << text;
 }
 
-}  // namespace
+}  // namespace export_test
 }  // namespace hyfreedp::results

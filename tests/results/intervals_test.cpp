@@ -11,7 +11,7 @@
 #include "results/table/statistics.h"
 
 namespace hyfreedp::results {
-namespace {
+namespace intervals_test {
 
 const std::vector<double> kFive = {80.1, 82.4, 84.0, 79.5, 83.3};
 const std::vector<double> kSkewed = {1, 2, 2.5, 3, 3.2, 4, 5.5, 9, 14, 30};
@@ -108,5 +108,5 @@ TEST(Detectable, IsFoundInFourOfFiveExperiments) {
   EXPECT_NEAR(found / 20000.0, 0.8, 4 * std::sqrt(0.8 * 0.2 / 20000));
 }
 
-}  // namespace
+}  // namespace intervals_test
 }  // namespace hyfreedp::results

@@ -11,7 +11,7 @@
 #include "tests/results/small_database.h"
 
 namespace hyfreedp::results {
-namespace {
+namespace night_test {
 
 const NightCell& cell_of(const Night& night, const std::string& row, bool is_private) {
   for (const auto& cell : night.cells) {
@@ -166,5 +166,5 @@ TEST(Night, OfAnUnknownSpecNamesThoseThatAreThere) {
   EXPECT_THAT(night.error().message, ::testing::HasSubstr("Did you mean 'small'?"));
 }
 
-}  // namespace
+}  // namespace night_test
 }  // namespace hyfreedp::results

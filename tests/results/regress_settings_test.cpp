@@ -8,7 +8,7 @@
 #include "tests/results/simulated_nights.h"
 
 namespace hyfreedp::results {
-namespace {
+namespace regress_settings_test {
 
 using simulated::setting_at;
 using simulated::Source;
@@ -154,5 +154,5 @@ TEST(ChangedSpec, OfAnotherPartDoesNotExplainASetting) {
     EXPECT_EQ(verdict_of(tonight), RegressVerdict::skipped) << json::serialize(tonight);
 }
 
-}  // namespace
+}  // namespace regress_settings_test
 }  // namespace hyfreedp::results

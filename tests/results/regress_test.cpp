@@ -13,7 +13,7 @@
 #include "tests/results/simulated_nights.h"
 
 namespace hyfreedp::results {
-namespace {
+namespace regress_test {
 
 using simulated::Change;
 using simulated::Source;
@@ -573,5 +573,5 @@ TEST(RegressOptions, AreReadFromTheStoredSpec) {
   EXPECT_FALSE(read(R"({"regress": 3})"));
 }
 
-}  // namespace
+}  // namespace regress_test
 }  // namespace hyfreedp::results

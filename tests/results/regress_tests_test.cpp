@@ -7,7 +7,7 @@
 #include <random>
 
 namespace hyfreedp::results {
-namespace {
+namespace regress_tests_test {
 
 TEST(PairedShift, HasThePValuesOfTheTDistribution) {
   const std::vector<double> differences{0.3, 0.1, -0.2, 0.4, 0.25};
@@ -137,5 +137,5 @@ TEST(Adjusted, HolmAndFalseDiscoveryRate) {
   EXPECT_TRUE(holm_adjusted({}).empty());
 }
 
-}  // namespace
+}  // namespace regress_tests_test
 }  // namespace hyfreedp::results

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace hyfreedp::results {
-namespace {
+namespace released_scalars_test {
 
 json::object config(bool is_private, const char* dataset) {
   return {{"privacy", {{"is_private", is_private}}}, {"dataset", {{"name", dataset}}}};
@@ -28,5 +28,5 @@ TEST(ReleasedScalars, StepSizesAreNoLosses) {
   }
 }
 
-}  // namespace
+}  // namespace released_scalars_test
 }  // namespace hyfreedp::results

@@ -13,7 +13,7 @@
 #include "tests/results/small_database.h"
 
 namespace hyfreedp::results {
-namespace {
+namespace schema_test {
 
 class Schema : public testing::Test {
  protected:
@@ -163,5 +163,5 @@ TEST_F(Schema, AnOlderDatabaseIsReadAsItIs) {
   }
 }
 
-}  // namespace
+}  // namespace schema_test
 }  // namespace hyfreedp::results

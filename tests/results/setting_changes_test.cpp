@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace hyfreedp::results {
-namespace {
+namespace setting_changes_test {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -61,5 +61,5 @@ TEST(SpecChanges, OfWhatIsTooLongToBeReadSayThatItChanged) {
       ElementsAre("description changed"));
 }
 
-}  // namespace
+}  // namespace setting_changes_test
 }  // namespace hyfreedp::results

@@ -8,7 +8,7 @@
 #include "tests/results/texts.h"
 
 namespace hyfreedp::results {
-namespace {
+namespace settled_table_test {
 
 class SettledTable : public testing::Test {
  protected:
@@ -255,5 +255,5 @@ TEST_F(SettledTable, NotesAndCsvSayWhichAccountantSetTheNoise) {
   EXPECT_NE(text.find(",rdp\r\n"), std::string::npos) << text;
 }
 
-}  // namespace
+}  // namespace settled_table_test
 }  // namespace hyfreedp::results

@@ -6,7 +6,7 @@
 #include <vector>
 
 namespace hyfreedp::results {
-namespace {
+namespace statistics_test {
 
 TEST(Statistics, MeanAndSampleDeviation) {
   const std::vector<double> values = {80, 82, 84};
@@ -60,5 +60,5 @@ TEST(Statistics, NoIntervalWithoutEvidence) {
       << "differences that do not vary";
 }
 
-}  // namespace
+}  // namespace statistics_test
 }  // namespace hyfreedp::results

@@ -11,7 +11,7 @@
 #include "tests/results/small_database.h"
 
 namespace hyfreedp::results {
-namespace {
+namespace store_test {
 
 using trial::TrialState;
 
@@ -286,5 +286,5 @@ TEST_P(StoreContract, WhatIsWrittenTogetherIsThere) {
 INSTANTIATE_TEST_SUITE_P(Storages, StoreContract,
                          testing::Values(Storage::memory, Storage::file, Storage::reopened), name_of);
 
-}  // namespace
+}  // namespace store_test
 }  // namespace hyfreedp::results

@@ -11,7 +11,7 @@
 #include "tests/results/texts.h"
 
 namespace hyfreedp::results {
-namespace {
+namespace table_extras_test {
 
 // A cell at epsilon 1 with one value a seed; no values: a failed cell.
 CellModel cell_of(const std::vector<double>& values, const std::string& label = "end-to-end DP") {
@@ -401,5 +401,5 @@ TEST(Groups, OfPrivateSelectionsAreRefused) {
   EXPECT_TRUE(fold_groups(panel, footnotes));
 }
 
-}  // namespace
+}  // namespace table_extras_test
 }  // namespace hyfreedp::results

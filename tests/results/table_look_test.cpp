@@ -13,7 +13,7 @@
 #include "tests/results/small_database.h"
 
 namespace hyfreedp::results {
-namespace {
+namespace table_look_test {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
@@ -178,5 +178,5 @@ TEST(TableLook, PartsThatDoNotGoTogetherAreRefused) {
   EXPECT_EQ(wrong({median, range, epsilon, n}), "");
 }
 
-}  // namespace
+}  // namespace table_look_test
 }  // namespace hyfreedp::results

@@ -10,7 +10,7 @@
 #include "tests/results/small_database.h"
 
 namespace hyfreedp::results {
-namespace {
+namespace table_model_test {
 
 class SmallTable : public testing::Test {
  protected:
@@ -360,5 +360,5 @@ TEST_F(SmallTable, ACellOfFewerSeedsThanPlannedIsExplained) {
   EXPECT_FALSE(any_contains(table().notes, "A cell of which a planned seed failed or is missing"));
 }
 
-}  // namespace
+}  // namespace table_model_test
 }  // namespace hyfreedp::results

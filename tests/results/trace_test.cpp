@@ -9,7 +9,7 @@
 #include "tests/results/small_database.h"
 
 namespace hyfreedp::results {
-namespace {
+namespace trace_test {
 
 class Trace : public testing::Test {
  protected:
@@ -267,5 +267,5 @@ TEST_F(Trace, JsonHoldsTheSame) {
   EXPECT_EQ(seed.at("test").as_array().size(), 2u);
 }
 
-}  // namespace
+}  // namespace trace_test
 }  // namespace hyfreedp::results

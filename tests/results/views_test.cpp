@@ -21,7 +21,7 @@
 #include "tests/results/small_database.h"
 
 namespace hyfreedp::results {
-namespace {
+namespace views_test {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
@@ -401,5 +401,5 @@ TEST_F(ViewsPage, ItsPolarsRuns) {
   EXPECT_TRUE(gives_what_it_shows(python, "polars"));
 }
 
-}  // namespace
+}  // namespace views_test
 }  // namespace hyfreedp::results

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace hyfreedp::results {
-namespace {
+namespace weights_release_test {
 
 json::object config_of(const char* dataset, bool is_private, json::value noise_seed = nullptr) {
   return {{"dataset", json::object{{"name", dataset}}},
@@ -40,5 +40,5 @@ TEST(WeightsRelease, PublicTrainingExamplesAreNobodysSecret) {
   }
 }
 
-}  // namespace
+}  // namespace weights_release_test
 }  // namespace hyfreedp::results

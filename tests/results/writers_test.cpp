@@ -10,7 +10,7 @@
 #include "tests/results/small_database.h"
 
 namespace hyfreedp::results {
-namespace {
+namespace writers_test {
 
 TableModel small_table(bool confidential = false) {
   auto store = *Store::in_memory();
@@ -223,5 +223,5 @@ TEST(Writers, TheWholeFakeTableHasNoBlankCell) {
   }
 }
 
-}  // namespace
+}  // namespace writers_test
 }  // namespace hyfreedp::results

@@ -6,7 +6,7 @@
 #include "tests/runner/spec_file.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace accountant_test {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -262,5 +262,5 @@ TEST_F(Accountant, TheRowRecordsIt) {
   EXPECT_EQ(recorded("defaults: {noise_multiplier: [2]}\n", plain), "plain ?; ") << "nothing is calibrated";
 }
 
-}  // namespace
+}  // namespace accountant_test
 }  // namespace hyfreedp::runner

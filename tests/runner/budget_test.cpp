@@ -10,7 +10,7 @@
 #include "tests/runner/spending_world.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace budget_test {
 
 using ::testing::Contains;
 using ::testing::Field;
@@ -245,5 +245,5 @@ TEST(Budget, StopsAStudyThatAsksForTooMuchOnItsWay) {
   }
 }
 
-}  // namespace
+}  // namespace budget_test
 }  // namespace hyfreedp::runner

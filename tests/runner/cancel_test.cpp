@@ -17,7 +17,7 @@
 #include "tests/runner/fake_world.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace cancel_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -512,5 +512,5 @@ TEST_F(Requests, TheirFolderIsTheOwnersAlone) {
   EXPECT_TRUE(fs::is_empty(world_.out().requests())) << "nobody would ever take it";
 }
 
-}  // namespace
+}  // namespace cancel_test
 }  // namespace hyfreedp::runner

@@ -8,7 +8,7 @@
 #include "harness/runner/spec/plan.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace cell_plan_test {
 
 // What plan_checks reads of the file of quick's cell `prodigy`, epsilon 3, with one seed.
 json::object cell_file() {
@@ -96,5 +96,5 @@ TEST(CellPlan, NoFileMakesItThrow) {
   EXPECT_TRUE(agrees(file.as_object())) << "all is as it was";
 }
 
-}  // namespace
+}  // namespace cell_plan_test
 }  // namespace hyfreedp::runner

@@ -11,7 +11,7 @@
 #include "tests/runner/fake_world.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace changed_rows_test {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -214,5 +214,5 @@ TEST_P(ChangedRows, AnotherRuleOfSeedsIsNamed) {
 INSTANTIATE_TEST_SUITE_P(Specs, ChangedRows, testing::Bool(),
                          [](const auto& instance) { return instance.param ? "Seeded" : "Unseeded"; });
 
-}  // namespace
+}  // namespace changed_rows_test
 }  // namespace hyfreedp::runner

@@ -13,7 +13,7 @@
 #include "optimizers/facts.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace code_marks_test {
 
 namespace fs = std::filesystem;
 using ::testing::UnorderedElementsAre;
@@ -128,5 +128,5 @@ TEST_F(Sources, AnotherEntryLeavesTheMarksOfTheRest) {
   EXPECT_THAT(changed(before, marks()), UnorderedElementsAre("optimizer own"));
 }
 
-}  // namespace
+}  // namespace code_marks_test
 }  // namespace hyfreedp::runner

@@ -14,7 +14,7 @@
 #include "tests/trial/fixtures.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace coordinator_test {
 
 namespace fs = std::filesystem;
 using namespace tiny;
@@ -469,5 +469,5 @@ TEST(Coordinator, KeysLeftBehindAreDeletedOnceEveryRowIsThere) {
   EXPECT_FALSE(std::filesystem::exists(draws)) << "killed before it deleted the key of its draws";
 }
 
-}  // namespace
+}  // namespace coordinator_test
 }  // namespace hyfreedp::runner

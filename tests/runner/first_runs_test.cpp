@@ -4,7 +4,7 @@
 #include "tests/runner/spec_file.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace first_runs_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -75,5 +75,5 @@ TEST_F(FirstRuns, AFactorForEachTensorIsCounted) {
               HasSubstr("'layer_scale' has 3 factors, and the model trains 2 tensors"));
 }
 
-}  // namespace
+}  // namespace first_runs_test
 }  // namespace hyfreedp::runner

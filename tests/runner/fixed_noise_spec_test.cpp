@@ -8,7 +8,7 @@
 #include "tests/runner/spec_file.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace fixed_noise_spec_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -203,5 +203,5 @@ TEST_F(FixedNoiseSpec, ARunWithOtherNoiseIsNotBegun) {
   }
 }
 
-}  // namespace
+}  // namespace fixed_noise_spec_test
 }  // namespace hyfreedp::runner

@@ -13,7 +13,7 @@
 #include "tests/runner/zero_weights.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace kept_weights_test {
 
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
@@ -426,5 +426,5 @@ TEST_F(Kept, ThoseOfEarlierReleasesAreNamedWhereTheLatestHasNone) {
   EXPECT_THAT(earlier(), ElementsAre(weights("fixed-rate.eps-3.seed-0").string()));
 }
 
-}  // namespace
+}  // namespace kept_weights_test
 }  // namespace hyfreedp::runner

@@ -7,7 +7,7 @@
 #include "tests/runner/fake_worker.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace local_executor_test {
 
 using ::testing::HasSubstr;
 
@@ -180,5 +180,5 @@ TEST(LocalExecutor, BothSlotsWork) {
   EXPECT_EQ(slots, (std::set<int>{0, 1}));
 }
 
-}  // namespace
+}  // namespace local_executor_test
 }  // namespace hyfreedp::runner

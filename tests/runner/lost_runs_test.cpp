@@ -7,7 +7,7 @@
 #include "tests/runner/release_records.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace lost_runs_test {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -433,5 +433,5 @@ TEST(LostRun, AKeyOfAnOlderVersionWithoutItsJournalIsNamed) {
               HasSubstr("the journal of the run that this key was made for is missing"));
 }
 
-}  // namespace
+}  // namespace lost_runs_test
 }  // namespace hyfreedp::runner

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 namespace hyfreedp::runner {
-namespace {
+namespace machine_memory_test {
 
 namespace fs = std::filesystem;
 
@@ -60,5 +60,5 @@ TEST_F(MachineMemory, WhatIsNoNumberLimitsNothing) {
   EXPECT_EQ(memory(), built_in);
 }
 
-}  // namespace
+}  // namespace machine_memory_test
 }  // namespace hyfreedp::runner

@@ -7,7 +7,7 @@
 #include "tests/runner/fake_world.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace mixed_builds_test {
 
 using ::testing::HasSubstr;
 
@@ -65,5 +65,5 @@ TEST(MixedBuilds, TheBuildThatIsToRunIsToldByItsWorker) {
   EXPECT_FALSE(build.version.empty());
 }
 
-}  // namespace
+}  // namespace mixed_builds_test
 }  // namespace hyfreedp::runner

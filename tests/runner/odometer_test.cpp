@@ -8,7 +8,7 @@
 #include "tests/runner/spending_world.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace odometer_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -519,5 +519,5 @@ TEST(Odometer, TheDearerSplitDecidesWhicheverItIs) {
   }
 }
 
-}  // namespace
+}  // namespace odometer_test
 }  // namespace hyfreedp::runner

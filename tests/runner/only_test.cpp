@@ -11,7 +11,7 @@
 #include "tests/runner/fake_world.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace only_test {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -324,5 +324,5 @@ TEST(OnlyRun, WhatIsUnderWayElsewhereIsLeftAsItIs) {
   EXPECT_EQ(of_selection().state, results::StudyState::concluded);
 }
 
-}  // namespace
+}  // namespace only_test
 }  // namespace hyfreedp::runner

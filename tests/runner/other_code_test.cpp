@@ -13,7 +13,7 @@
 #include "tests/runner/spending_world.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace other_code_test {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
@@ -270,5 +270,5 @@ TEST_F(OtherCode, ThatWasNotRecordedIsToldByTheWorker) {
   EXPECT_THAT(by_another[0].parts, ElementsAre("the program, before it recorded its code"));
 }
 
-}  // namespace
+}  // namespace other_code_test
 }  // namespace hyfreedp::runner

@@ -7,7 +7,7 @@
 #include "tests/runner/fake_world.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace pace_test {
 
 Work work(const std::string& task, const std::string& method, double planned) {
   return {{"cpu", task, method}, planned};
@@ -94,5 +94,5 @@ TEST(Pace, AKindIsWhatDecidesHowLongAStepTakes) {
   EXPECT_GT(work_of(other).seconds, work_of(config).seconds);
 }
 
-}  // namespace
+}  // namespace pace_test
 }  // namespace hyfreedp::runner

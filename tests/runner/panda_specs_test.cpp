@@ -10,7 +10,7 @@
 #include "harness/runner/spec/plan.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace panda_specs_test {
 
 std::vector<std::filesystem::path> specs_of(const std::string& paper) {
   std::vector<std::filesystem::path> paths;
@@ -93,5 +93,5 @@ TEST(PandaSpecs, RangesSetAfterResultsAreSaidSoByEveryRow) {
   }
 }
 
-}  // namespace
+}  // namespace panda_specs_test
 }  // namespace hyfreedp::runner

@@ -13,7 +13,7 @@
 #include "tests/datasets/scratch.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace paper_settings_test {
 
 namespace fs = std::filesystem;
 using testing::AllOf;
@@ -136,5 +136,5 @@ TEST_F(ChangedPaper, AnIncludingFileAPresetAndAnEdit) {
   check(load(with("delta: N^-1.1", "delta: 1e-5"), "paper"), true);
 }
 
-}  // namespace
+}  // namespace paper_settings_test
 }  // namespace hyfreedp::runner

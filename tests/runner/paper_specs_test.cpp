@@ -18,7 +18,7 @@
 #include "harness/runner/spec/spec_paper_settings.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace paper_specs_test {
 
 namespace fs = std::filesystem;
 
@@ -299,5 +299,5 @@ TEST(PaperSettingsFiles, AreThoseOfTheSpecs) {
   }
 }
 
-}  // namespace
+}  // namespace paper_specs_test
 }  // namespace hyfreedp::runner

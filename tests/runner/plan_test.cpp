@@ -5,7 +5,7 @@
 #include <set>
 
 namespace hyfreedp::runner {
-namespace {
+namespace plan_test {
 
 Spec quick() {
   auto spec = load_spec(HYFREEDP_SOURCE_DIR "/experiments/quick.yaml");
@@ -80,5 +80,5 @@ TEST(Plan, IdsAreDistinctStableAndFollowTheSettings) {
   }
 }
 
-}  // namespace
+}  // namespace plan_test
 }  // namespace hyfreedp::runner

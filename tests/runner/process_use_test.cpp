@@ -6,7 +6,7 @@
 #include <vector>
 
 namespace hyfreedp::runner {
-namespace {
+namespace process_use_test {
 
 TEST(ProcessUse, OfThisProcessGrowsWithWhatItDoes) {
   const auto before = process_use(::getpid());
@@ -26,5 +26,5 @@ TEST(ProcessUse, OfThisProcessGrowsWithWhatItDoes) {
 
 TEST(ProcessUse, OfAProcessThatIsGoneIsNothing) { EXPECT_FALSE(process_use(0x7ffffff0)); }
 
-}  // namespace
+}  // namespace process_use_test
 }  // namespace hyfreedp::runner

@@ -11,7 +11,7 @@
 #include "harness/runner/progress/tally.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace progress_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -285,5 +285,5 @@ TEST(Progress, QuietIsSilent) {
   EXPECT_EQ(out.str(), "");
 }
 
-}  // namespace
+}  // namespace progress_test
 }  // namespace hyfreedp::runner

@@ -13,7 +13,7 @@
 #include "tests/runner/history_folder.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace random_history_test {
 
 using namespace history;
 
@@ -89,5 +89,5 @@ TEST(RandomHistory, IsChargedAsTheRulesSay) {
     EXPECT_GT(happened[what], 0) << what << ": that never happened";
 }
 
-}  // namespace
+}  // namespace random_history_test
 }  // namespace hyfreedp::runner

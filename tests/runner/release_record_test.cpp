@@ -16,7 +16,7 @@
 #include "tests/runner/release_records.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace release_record_test {
 
 namespace fs = std::filesystem;
 using ::testing::Contains;
@@ -375,5 +375,5 @@ TEST(ReleaseRecord, AChangedRecordIsRefused) {
   }
 }
 
-}  // namespace
+}  // namespace release_record_test
 }  // namespace hyfreedp::runner

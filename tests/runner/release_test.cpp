@@ -12,7 +12,7 @@
 #include "tests/trial/fixtures.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace release_test {
 
 namespace fs = std::filesystem;
 using namespace tiny;
@@ -144,5 +144,5 @@ TEST(FolderLock, OneAtATime) {
   EXPECT_TRUE(FolderLock::acquire(world.out()));
 }
 
-}  // namespace
+}  // namespace release_test
 }  // namespace hyfreedp::runner

@@ -9,7 +9,7 @@
 #include "tests/runner/fake_world.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace replay_test {
 
 using ::testing::HasSubstr;
 
@@ -272,5 +272,5 @@ TEST(ReplayPool, ReadsASpecsRunsFromTheStore) {
   EXPECT_FALSE(ReplayPool::open(world.store(), "other"));
 }
 
-}  // namespace
+}  // namespace replay_test
 }  // namespace hyfreedp::runner

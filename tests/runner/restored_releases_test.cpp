@@ -14,7 +14,7 @@
 #include "tests/runner/release_records.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace restored_releases_test {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
@@ -230,5 +230,5 @@ TEST(ReleaseRecord, WhatAReopenedSelectionCostOutlivesAllButTheRecord) {
   EXPECT_GE(shown(world).odometer, before);
 }
 
-}  // namespace
+}  // namespace restored_releases_test
 }  // namespace hyfreedp::runner

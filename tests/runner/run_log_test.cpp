@@ -13,7 +13,7 @@
 #include "tests/runner/fake_world.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace run_log_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -168,5 +168,5 @@ TEST_F(Logged, ALineThatIsLostIsSaid) {
   EXPECT_THAT(log->problem(), HasSubstr("/dev/full"));
 }
 
-}  // namespace
+}  // namespace run_log_test
 }  // namespace hyfreedp::runner

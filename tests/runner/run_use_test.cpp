@@ -7,7 +7,7 @@
 #include "tests/runner/fake_world.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace run_use_test {
 
 using ::testing::SizeIs;
 
@@ -112,5 +112,5 @@ TEST(SystemLog, ALongRunKeepsAsManySamplesOfItsWhole) {
   EXPECT_LT(samples[0].seconds, 500);
 }
 
-}  // namespace
+}  // namespace run_use_test
 }  // namespace hyfreedp::runner

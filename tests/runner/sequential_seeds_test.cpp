@@ -22,7 +22,7 @@
 #include "tests/runner/fake_world.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace sequential_seeds_test {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -482,5 +482,5 @@ TEST(SequentialSeedsRecord, APublishedPartTellsTheSame) {
             results::build_table(world.store(), "seq").value().footnotes);
 }
 
-}  // namespace
+}  // namespace sequential_seeds_test
 }  // namespace hyfreedp::runner

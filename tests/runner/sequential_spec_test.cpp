@@ -4,7 +4,7 @@
 #include "spec_file.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace sequential_spec_test {
 
 using testing::AllOf;
 using testing::ElementsAre;
@@ -129,5 +129,5 @@ TEST_F(SequentialSpec, ADifferentRuleMayTrainMore) {
   EXPECT_THAT(spec_diff(before, before)->differences, IsEmpty());
 }
 
-}  // namespace
+}  // namespace sequential_spec_test
 }  // namespace hyfreedp::runner

@@ -9,7 +9,7 @@
 #include "tests/runner/fake_world.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace shown_losses_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -74,5 +74,5 @@ TEST(ShownLosses, OfARunWithoutNoiseOnPrivateDataThereAreNone) {
   EXPECT_THAT(shown("name: synthetic, train: 2000, features: 16", "inf"), HasSubstr("private loss 1.75"));
 }
 
-}  // namespace
+}  // namespace shown_losses_test
 }  // namespace hyfreedp::runner

@@ -9,7 +9,7 @@
 #include "harness/runner/progress/tally.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace snapshot_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -111,5 +111,5 @@ TEST(TallyRate, CountsFromTheFirstNews) {
   EXPECT_EQ(tally.board().running.at(0).steps_per_second, 3.0);
 }
 
-}  // namespace
+}  // namespace snapshot_test
 }  // namespace hyfreedp::runner

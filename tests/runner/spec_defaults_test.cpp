@@ -3,7 +3,7 @@
 #include "spec_file.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace spec_defaults_test {
 
 using testing::AllOf;
 using testing::ElementsAre;
@@ -154,5 +154,5 @@ TEST_F(DefaultsOfASpec, DefaultsThatNoPanelTakesAreRefused) {
             "");
 }
 
-}  // namespace
+}  // namespace spec_defaults_test
 }  // namespace hyfreedp::runner

@@ -11,7 +11,7 @@
 #include "tests/runner/fake_world.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace spec_diff_test {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -313,5 +313,5 @@ TEST_F(Diff, OfAllKeysTheseTrainNothing) {
     EXPECT_TRUE(trained.contains(path) || path == std::string("panels.optimizer.options.lr")) << path;
 }
 
-}  // namespace
+}  // namespace spec_diff_test
 }  // namespace hyfreedp::runner

@@ -9,7 +9,7 @@
 #include "spec_file.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace spec_document_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -303,5 +303,5 @@ TEST_F(Include, IsOfFilesAlone) {
               HasSubstr("unknown key 'include'"));
 }
 
-}  // namespace
+}  // namespace spec_document_test
 }  // namespace hyfreedp::runner

@@ -2,7 +2,7 @@
 #include "spec_file.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace spec_each_test {
 
 using testing::HasSubstr;
 
@@ -94,5 +94,5 @@ TEST_F(Each, MistakesAreNamedWhereTheyAre) {
   EXPECT_THAT(each("[options.lr]: [1]"), HasSubstr("has a key that is not text"));
 }
 
-}  // namespace
+}  // namespace spec_each_test
 }  // namespace hyfreedp::runner

@@ -7,7 +7,7 @@
 #include "results/table/figure_spec.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace spec_figures_test {
 
 using testing::HasSubstr;
 
@@ -111,5 +111,5 @@ TEST(SpecFigures, AWrongLookIsNamed) {
               HasSubstr("such as '#D55E00' (in quotes), not 'red'"));
 }
 
-}  // namespace
+}  // namespace spec_figures_test
 }  // namespace hyfreedp::runner

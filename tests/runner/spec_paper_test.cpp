@@ -2,7 +2,7 @@
 #include "spec_file.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace spec_paper_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -111,5 +111,5 @@ TEST_F(PaperCells, WhatIsAssumedIsAFootnoteOfEveryPanel) {
   EXPECT_EQ(canonical_json(spec.at("assumed")), R"(["B is not stated"])");
 }
 
-}  // namespace
+}  // namespace spec_paper_test
 }  // namespace hyfreedp::runner

@@ -2,7 +2,7 @@
 #include "spec_file.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace spec_presets_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -124,5 +124,5 @@ TEST_F(Presets, WhatIsComputedIsCheckedAgainstItsOwnOptions) {
   EXPECT_THAT(refusal(kind("nonsense: 1")), HasSubstr("analytic: 'name' is missing"));
 }
 
-}  // namespace
+}  // namespace spec_presets_test
 }  // namespace hyfreedp::runner

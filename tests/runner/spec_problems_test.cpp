@@ -8,7 +8,7 @@
 #include "tests/datasets/scratch.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace spec_problems_test {
 
 using testing::AllOf;
 using testing::ContainsRegex;
@@ -507,5 +507,5 @@ TEST_F(SpecProblems, TheNearestFileIsNamed) {
   EXPECT_THAT(wrong("zzzzzzzzz.yaml"), AllOf(HasSubstr("there is no file"), Not(HasSubstr("did you mean"))));
 }
 
-}  // namespace
+}  // namespace spec_problems_test
 }  // namespace hyfreedp::runner

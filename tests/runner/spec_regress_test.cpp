@@ -10,7 +10,7 @@
 #include "results/regress/regress.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace spec_regress_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -80,5 +80,5 @@ TEST(SpecRegress, NightlyHasNormsAndMargins) {
   }
 }
 
-}  // namespace
+}  // namespace spec_regress_test
 }  // namespace hyfreedp::runner

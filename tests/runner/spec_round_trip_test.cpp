@@ -9,7 +9,7 @@
 #include "tests/in_project_folder.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace spec_round_trip_test {
 
 std::vector<std::string> spec_files() {
   std::vector<std::string> paths;
@@ -65,5 +65,5 @@ TEST(ShippedSpecs, AllLoadAndPlan) {
   EXPECT_GE(count, 4u);
 }
 
-}  // namespace
+}  // namespace spec_round_trip_test
 }  // namespace hyfreedp::runner

@@ -7,7 +7,7 @@
 #include "tests/runner/spec_file.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace spec_table_test {
 
 using testing::HasSubstr;
 
@@ -98,5 +98,5 @@ TEST_F(SpecTable, MistakesNameTheirLineAndTheWayOut) {
   EXPECT_THAT(refusal(yaml("", ", table: {relative_to: nobody}")), HasSubstr("spec.yaml:"));
 }
 
-}  // namespace
+}  // namespace spec_table_test
 }  // namespace hyfreedp::runner

@@ -13,7 +13,7 @@
 #include "tests/in_project_folder.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace spec_test {
 
 using testing::AllOf;
 using testing::ContainsRegex;
@@ -581,5 +581,5 @@ TEST_F(SpecFile, TheDocumentedExampleLoads) {
   EXPECT_EQ(spec->content.panels.at(1).rows.size(), 3u);
 }
 
-}  // namespace
+}  // namespace spec_test
 }  // namespace hyfreedp::runner

@@ -2,7 +2,7 @@
 #include "spec_file.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace spec_unread_test {
 
 using testing::AllOf;
 using testing::Contains;
@@ -69,5 +69,5 @@ TEST_F(UnreadSpec, EpsilonsOfAFigureThatNoCellHas) {
   EXPECT_EQ(refusal(yaml + "figures: [{kind: curves, epsilons: [8, 1]}]\n"), "");
 }
 
-}  // namespace
+}  // namespace spec_unread_test
 }  // namespace hyfreedp::runner

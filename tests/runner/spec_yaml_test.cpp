@@ -2,7 +2,7 @@
 #include "spec_file.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace spec_yaml_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -176,5 +176,5 @@ TEST_F(SpecYaml, EpsilonsThatAreHeadedAlikeAreRefused) {
   EXPECT_EQ(refusal(with("epsilon: [3]", "epsilon: [3, 3.01]")), "");
 }
 
-}  // namespace
+}  // namespace spec_yaml_test
 }  // namespace hyfreedp::runner

@@ -7,7 +7,7 @@
 #include "harness/runner/spec/plan.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace stable_ids_test {
 
 struct Known {
   const char* spec;
@@ -51,5 +51,5 @@ INSTANTIATE_TEST_SUITE_P(Specs, StableIds,
                            return name;
                          });
 
-}  // namespace
+}  // namespace stable_ids_test
 }  // namespace hyfreedp::runner

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 namespace hyfreedp::runner {
-namespace {
+namespace stop_signal_test {
 
 TEST(StopSignal, EachOfTheFourAsksForACleanStop) {
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) {
@@ -48,5 +48,5 @@ TEST(StopSignal, UnderNohupAHangUpIsIgnored) {
   std::signal(SIGHUP, SIG_DFL);
 }
 
-}  // namespace
+}  // namespace stop_signal_test
 }  // namespace hyfreedp::runner

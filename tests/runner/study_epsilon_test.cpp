@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace hyfreedp::runner {
-namespace {
+namespace study_epsilon_test {
 
 using accounting::Event;
 
@@ -40,5 +40,5 @@ TEST(StudyPricer, EveryPartOfTheQuestionCounts) {
   EXPECT_EQ(prices.size(), questions.size());
 }
 
-}  // namespace
+}  // namespace study_epsilon_test
 }  // namespace hyfreedp::runner

@@ -6,7 +6,7 @@
 #include "harness/random/partition.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace study_run_test {
 
 using baselines::Baseline;
 using baselines::Cell;
@@ -325,5 +325,5 @@ TEST(StudyRun, ATypedFailureIsNotUnexpected) {
   EXPECT_FALSE(run.failed_unexpectedly());
 }
 
-}  // namespace
+}  // namespace study_run_test
 }  // namespace hyfreedp::runner

@@ -13,7 +13,7 @@
 #include "tests/runner/fake_world.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace test_data_test {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -263,5 +263,5 @@ TEST_F(RecordedData, OfAnotherUserMayBeTheSame) {
   EXPECT_THAT(odometer.may_be(odometer.data.at(1)), testing::SizeIs(1));
 }
 
-}  // namespace
+}  // namespace test_data_test
 }  // namespace hyfreedp::runner

@@ -8,7 +8,7 @@
 #include "harness/runner/spec/plan.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace training_spec_test {
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -98,5 +98,5 @@ TEST(TrainingSpec, MistakesNameTheirPlace) {
               HasSubstr("'steps' belongs beside 'train'"));
 }
 
-}  // namespace
+}  // namespace training_spec_test
 }  // namespace hyfreedp::runner

@@ -7,7 +7,7 @@
 #include "tests/runner/zero_weights.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace weights_spec_test {
 
 using testing::AllOf;
 using testing::ElementsAre;
@@ -353,5 +353,5 @@ TEST_F(WeightsSpec, MistakesInAModelsOptionsHaveExamplesOfThatModelOrNone) {
               AllOf(HasSubstr("trainable_pattern"), Not(HasSubstr("linear"))));
 }
 
-}  // namespace
+}  // namespace weights_spec_test
 }  // namespace hyfreedp::runner

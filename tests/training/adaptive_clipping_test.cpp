@@ -14,7 +14,7 @@
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace adaptive_clipping_test {
 
 namespace reference = optimizers::reference;
 using reference::as_double;
@@ -221,5 +221,5 @@ TEST(GradientNorms, SummaryOfFewSamples) {
   EXPECT_NEAR(scalars.at("clipped_fraction"), 2.0 / 3, 1e-15);
 }
 
-}  // namespace
+}  // namespace adaptive_clipping_test
 }  // namespace hyfreedp::training

@@ -11,7 +11,7 @@
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace augmentation_test {
 
 using models::near_relative;
 using torch::Tensor;
@@ -249,5 +249,5 @@ TEST(AugmentedSum, NeedsImages) {
   EXPECT_NE(end.finish.message.find("has no images"), std::string::npos) << end.finish.message;
 }
 
-}  // namespace
+}  // namespace augmentation_test
 }  // namespace hyfreedp::training

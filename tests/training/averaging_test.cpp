@@ -7,7 +7,7 @@
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace averaging_test {
 
 trial::TrainingOptions options_of(const json::object& given) {
   return trial::TrainingOptions::from_json(given, "test").value();
@@ -159,5 +159,5 @@ TEST(Microbatch, OfTheConfigChangesNothingBeyondRounding) {
   for (const std::int64_t microbatch : {1, 7, 4096}) EXPECT_NEAR(loss_with(microbatch), usual, 1e-5 * usual);
 }
 
-}  // namespace
+}  // namespace averaging_test
 }  // namespace hyfreedp::training

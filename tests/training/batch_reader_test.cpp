@@ -7,7 +7,7 @@
 #include "harness/training/whole_split.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace batch_reader_test {
 
 constexpr std::int64_t kRows = 23;
 constexpr std::int64_t kColumns = 3 * 4;
@@ -109,5 +109,5 @@ TEST(BatchReaderOfSequences, LeavesOutWhatIsPaddingInAll) {
   }
 }
 
-}  // namespace
+}  // namespace batch_reader_test
 }  // namespace hyfreedp::training

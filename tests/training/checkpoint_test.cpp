@@ -11,7 +11,7 @@
 #include "tests/training/resumable.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace checkpoint_test {
 
 namespace fs = std::filesystem;
 using torch::Tensor;
@@ -327,5 +327,5 @@ TEST(Checkpoint, ThatCannotBeWrittenDoesNotFailTheRun) {
   EXPECT_NE(run.problem_.find("checkpoints"), std::string::npos) << run.problem_;
 }
 
-}  // namespace
+}  // namespace checkpoint_test
 }  // namespace hyfreedp::training

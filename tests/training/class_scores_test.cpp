@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 namespace hyfreedp::training {
-namespace {
+namespace class_scores_test {
 
 at::Tensor labels_of(std::vector<std::int64_t> labels) { return at::tensor(labels, at::kLong); }
 
@@ -62,5 +62,5 @@ TEST(ClassScores, ADivergedNetworkOrdersNothing) {
   EXPECT_EQ(scores.auc(), 0.5);
 }
 
-}  // namespace
+}  // namespace class_scores_test
 }  // namespace hyfreedp::training

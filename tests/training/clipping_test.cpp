@@ -11,7 +11,7 @@
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace clipping_test {
 
 using models::near_relative;
 using torch::Tensor;
@@ -326,5 +326,5 @@ TEST(Clipping, NormsAndClippedSamplesAreSeen) {
   EXPECT_EQ(seen_with({Clipping::abadi, 1e-9, ClippingGroups::per_layer}).sum().item<std::int64_t>(), 30);
 }
 
-}  // namespace
+}  // namespace clipping_test
 }  // namespace hyfreedp::training

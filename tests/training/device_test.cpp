@@ -10,7 +10,7 @@
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace device_test {
 
 using torch::Tensor;
 
@@ -78,5 +78,5 @@ TEST(DeviceTraining, TheReleasedGradientIsTheCpusBitForBit) {
   }
 }
 
-}  // namespace
+}  // namespace device_test
 }  // namespace hyfreedp::training

@@ -8,7 +8,7 @@
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace evaluation_test {
 
 using torch::Tensor;
 
@@ -140,5 +140,5 @@ TEST(InitialWeights, FollowTheSeed) {
   EXPECT_NE(metric_of(journal_under_one_key(config), "test", "loss"), first);
 }
 
-}  // namespace
+}  // namespace evaluation_test
 }  // namespace hyfreedp::training

@@ -12,7 +12,7 @@
 #include "harness/training/whole_split.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace feature_mean_test {
 
 using torch::Tensor;
 
@@ -174,5 +174,5 @@ TEST(FeatureMean, SequencesHaveNone) {
       << refused.error().message;
 }
 
-}  // namespace
+}  // namespace feature_mean_test
 }  // namespace hyfreedp::training

@@ -8,7 +8,7 @@
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace free_step_test {
 
 using torch::Tensor;
 
@@ -172,5 +172,5 @@ TEST(FreeStep, IsRefusedWithoutMomentumOrBesideAnAverage) {
           .has_error());
 }
 
-}  // namespace
+}  // namespace free_step_test
 }  // namespace hyfreedp::training

@@ -9,7 +9,7 @@
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace gradient_test {
 
 using models::near_relative;
 using torch::Tensor;
@@ -162,5 +162,5 @@ TEST(DisplacedWeights, ArePutBackBitForBit) {
   EXPECT_EQ(std::memcmp(weights.data_ptr(), before.data_ptr(), before.nbytes()), 0);
 }
 
-}  // namespace
+}  // namespace gradient_test
 }  // namespace hyfreedp::training

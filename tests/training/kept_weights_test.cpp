@@ -10,7 +10,7 @@
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace kept_weights_test {
 
 namespace fs = std::filesystem;
 
@@ -121,5 +121,5 @@ TEST(KeptWeights, ARunThatDivergesKeepsNone) {
   EXPECT_FALSE(fs::exists(folder.file("weights")));
 }
 
-}  // namespace
+}  // namespace kept_weights_test
 }  // namespace hyfreedp::training

@@ -2,7 +2,7 @@
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace mechanism_test {
 
 using mechanism::BoundedSum;
 using mechanism::BoundedVector;
@@ -221,5 +221,5 @@ TEST(Mechanism, APrivateReleaseWithoutNoiseIsRefusedAtOnce) {
   EXPECT_THROW(mechanism::Mechanism(config, kKey, none), std::logic_error);
 }
 
-}  // namespace
+}  // namespace mechanism_test
 }  // namespace hyfreedp::training

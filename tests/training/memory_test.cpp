@@ -15,7 +15,7 @@
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace memory_test {
 
 // Counts the bytes of living CPU tensors. Each block's size lies before it, so that the block alone
 // is what is freed, as LibTorch's convolutions need it.
@@ -276,5 +276,5 @@ TEST_P(MemoryOfASample, IsWhatIsForetold) {
   }
 }
 
-}  // namespace
+}  // namespace memory_test
 }  // namespace hyfreedp::training

@@ -7,7 +7,7 @@
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace observer_test {
 
 class Recorder : public mechanism::Observer {
  public:
@@ -78,5 +78,5 @@ TEST(Observer, SeesWhatTheJournalHashesAndChangesNothing) {
   }
 }
 
-}  // namespace
+}  // namespace observer_test
 }  // namespace hyfreedp::training

@@ -7,7 +7,7 @@
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace ood_evaluation_test {
 
 trial::OodTest shifted(const std::string& id, const trial::Named& dataset) {
   const auto& facts = *datasets::find_dataset(dataset.name).value();
@@ -122,5 +122,5 @@ TEST(OodTest, OfOtherDataThanDeclaredIsRefused) {
   EXPECT_TRUE(mentions(refusal(config, wrong), "'set' has labels outside 0 .. 2"));
 }
 
-}  // namespace
+}  // namespace ood_evaluation_test
 }  // namespace hyfreedp::training

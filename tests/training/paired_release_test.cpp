@@ -8,7 +8,7 @@
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace paired_release_test {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -66,5 +66,5 @@ TEST(PairedRelease, CostsWhatThreeLossesCostAndIsAnotherTrial) {
   EXPECT_EQ(plain.id(), probing_config(true).id());
 }
 
-}  // namespace
+}  // namespace paired_release_test
 }  // namespace hyfreedp::training

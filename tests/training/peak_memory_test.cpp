@@ -6,7 +6,7 @@
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace peak_memory_test {
 
 constexpr std::int64_t kMegabytes = 1'000'000;
 
@@ -39,5 +39,5 @@ TEST(PeakMemory, IsInTheFinishOfARun) {
   EXPECT_EQ(mechanism::read_journal(folder.file("a.jsonl"))->finish->peak_bytes, end.finish.peak_bytes);
 }
 
-}  // namespace
+}  // namespace peak_memory_test
 }  // namespace hyfreedp::training

@@ -10,7 +10,7 @@
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace precision_test {
 
 const random::Key kKey = random::key_from_seed("tests of precision");
 
@@ -157,5 +157,5 @@ TEST(Tf32, IsOnInARunThatAsksForItAndInNoOther) {
   }
 }
 
-}  // namespace
+}  // namespace precision_test
 }  // namespace hyfreedp::training

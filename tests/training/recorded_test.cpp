@@ -7,7 +7,7 @@
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace recorded_test {
 
 // Under the same draws, whatever is recorded.
 mechanism::Journal journal_of(const trial::TrialConfig& config, const std::string& path) {
@@ -100,5 +100,5 @@ TEST(Recorded, ValuesOfPrivateDataAreRefused) {
   }
 }
 
-}  // namespace
+}  // namespace recorded_test
 }  // namespace hyfreedp::training

@@ -7,7 +7,7 @@
 #include "tests/training/releases.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace reference_losses_test {
 
 namespace reference = optimizers::reference;
 using reference::as_double;
@@ -96,5 +96,5 @@ TEST_F(ReferenceTrainingLosses, ClosedLoopsAndSingleCalls) {
   std::cout << literal << " cases of the literal equation 7 are not covered by this room" << std::endl;
 }
 
-}  // namespace
+}  // namespace reference_losses_test
 }  // namespace hyfreedp::training

@@ -10,7 +10,7 @@
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace registered_models_test {
 
 using models::near_relative;
 using torch::Tensor;
@@ -132,5 +132,5 @@ TEST(RegisteredModels, APrivateAccuracyOfSequencesIsRefused) {
   EXPECT_TRUE(set_up(run.config, run.dataset));
 }
 
-}  // namespace
+}  // namespace registered_models_test
 }  // namespace hyfreedp::training

@@ -5,7 +5,7 @@
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace regression_test {
 
 trial::TrialConfig regression_config(std::int64_t steps) {
   auto config = exact_config(steps);
@@ -62,5 +62,5 @@ TEST(Regression, AMethodThatChoosesByAccuracyIsRefused) {
   EXPECT_NE(refused.error().message.find("no accuracy"), std::string::npos) << refused.error().message;
 }
 
-}  // namespace
+}  // namespace regression_test
 }  // namespace hyfreedp::training

@@ -9,7 +9,7 @@
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace release_noise_test {
 
 using random::judge_normals;
 using random::Sample;
@@ -78,5 +78,5 @@ TEST(ReleasedNoise, IsSharedByNoOtherPurposeAndNoOtherBlock) {
   }
 }
 
-}  // namespace
+}  // namespace release_noise_test
 }  // namespace hyfreedp::training

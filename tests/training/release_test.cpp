@@ -10,7 +10,7 @@
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace release_test {
 
 using torch::Tensor;
 
@@ -171,5 +171,5 @@ TEST(PrivateLoss, AScoreOfLossesIsBetweenNoneAndOneARecord) {
   EXPECT_NEAR(all, (1 - losses.clamp(0, 1.7) / 1.7).sum().item<double>(), 10000 * std::pow(2, -20));
 }
 
-}  // namespace
+}  // namespace release_test
 }  // namespace hyfreedp::training

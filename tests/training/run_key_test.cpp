@@ -8,7 +8,7 @@
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace run_key_test {
 
 std::unique_ptr<mechanism::JournalWriter> journal_in(const TemporaryFolder& folder,
                                                      const trial::TrialConfig& config,
@@ -105,5 +105,5 @@ TEST(RunKey, AReplayThatGoesAnotherWayDrawsUnderANewKey) {
   EXPECT_EQ(std::get<accounting::Batch>(trial::EventTally(after.executed).events()[0].what).count, 24);
 }
 
-}  // namespace
+}  // namespace run_key_test
 }  // namespace hyfreedp::training

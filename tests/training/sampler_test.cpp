@@ -5,7 +5,7 @@
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace sampler_test {
 
 const random::Key kKey = random::key_from_seed("tests of the sampler");
 
@@ -71,5 +71,5 @@ TEST(Sampler, AttemptsBeyondTheAddressAreRefused) {
   EXPECT_THROW(address_of(random::Purpose::sampling, -1, 0), std::logic_error);
 }
 
-}  // namespace
+}  // namespace sampler_test
 }  // namespace hyfreedp::training

@@ -8,7 +8,7 @@
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace setup_test {
 
 void expect_refused(const datasets::Dataset& data, const std::string& says) {
   const auto refused = set_up(small_config(), data);
@@ -93,5 +93,5 @@ TEST(Fingerprint, ChangesWithWhatTheLibrariesAreTold) {
   ::unsetenv("MKL_CBWR");
 }
 
-}  // namespace
+}  // namespace setup_test
 }  // namespace hyfreedp::training

@@ -14,7 +14,7 @@
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace single_release_test {
 
 using torch::Tensor;
 using trial::Clipping;
@@ -131,5 +131,5 @@ INSTANTIATE_TEST_SUITE_P(Arithmetics, SingleRelease,
                                            Arithmetic::tf32),
                          [](const auto& at) { return kArithmeticNames[static_cast<std::size_t>(at.param)]; });
 
-}  // namespace
+}  // namespace single_release_test
 }  // namespace hyfreedp::training

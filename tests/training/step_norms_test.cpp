@@ -8,7 +8,7 @@
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace step_norms_test {
 
 trial::TrialConfig with_norms(trial::TrialConfig config) {
   config.evaluation.recorded.released_norms = true;
@@ -102,5 +102,5 @@ TEST(StepNorms, ResidualsOfPrivateDataAreRefused) {
   EXPECT_NE(refused.error().message.find("noise_residual"), std::string::npos) << refused.error().message;
 }
 
-}  // namespace
+}  // namespace step_norms_test
 }  // namespace hyfreedp::training

@@ -7,7 +7,7 @@
 #include "tests/training/resumable.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace stop_test {
 
 using ::testing::IsEmpty;
 
@@ -116,5 +116,5 @@ TEST(Stop, AtEveryMomentIsWithoutConsequence) {
   }
 }
 
-}  // namespace
+}  // namespace stop_test
 }  // namespace hyfreedp::training

@@ -15,7 +15,7 @@
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace stream_periods_test {
 
 using random::Purpose;
 using torch::Tensor;
@@ -242,5 +242,5 @@ TEST(StreamPeriods, EveryRowIsAugmentedByItsOwnWord) {
   }
 }
 
-}  // namespace
+}  // namespace stream_periods_test
 }  // namespace hyfreedp::training

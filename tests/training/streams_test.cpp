@@ -11,7 +11,7 @@
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace streams_test {
 
 using random::Purpose;
 using torch::Tensor;
@@ -321,5 +321,5 @@ TEST(Streams, AControllerFollowsFromWhatWasReleased) {
   }
 }
 
-}  // namespace
+}  // namespace streams_test
 }  // namespace hyfreedp::training

@@ -15,7 +15,7 @@
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace sum_rounding_test {
 
 using torch::Tensor;
 
@@ -204,5 +204,5 @@ TEST(SumRounding, ARunOfLargeBatchesTrains) {
   EXPECT_NEAR(metric_of(narrow, "test", "loss"), metric_of(wide, "test", "loss"), 1e-6);
 }
 
-}  // namespace
+}  // namespace sum_rounding_test
 }  // namespace hyfreedp::training

@@ -10,7 +10,7 @@
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace trainer_test {
 
 using torch::Tensor;
 
@@ -384,5 +384,5 @@ TEST(Trainer, AProbesNumberOfLossesIsThePlans) {
   EXPECT_TRUE(run.steps.at(0).scalars.contains("probe_loss.4"));
 }
 
-}  // namespace
+}  // namespace trainer_test
 }  // namespace hyfreedp::training

@@ -8,7 +8,7 @@
 #include "harness/training/displaced_weights.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace weight_step_test {
 
 using torch::Tensor;
 
@@ -73,5 +73,5 @@ TEST_P(WeightStep, AProbeLooksWhereTheStepGoesAndIsUndoneBitForBit) {
   EXPECT_TRUE(torch::equal(weights_, seen));
 }
 
-}  // namespace
+}  // namespace weight_step_test
 }  // namespace hyfreedp::training

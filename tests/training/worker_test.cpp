@@ -10,7 +10,7 @@
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
-namespace {
+namespace worker_test {
 
 class Worker {
  public:
@@ -424,5 +424,5 @@ TEST(Worker, BadInputEndsItWithAReason) {
   }
 }
 
-}  // namespace
+}  // namespace worker_test
 }  // namespace hyfreedp::training

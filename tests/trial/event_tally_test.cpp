@@ -5,7 +5,7 @@
 #include "harness/accounting/accountant.h"
 
 namespace hyfreedp::trial {
-namespace {
+namespace event_tally_test {
 
 using accounting::Batch;
 using accounting::Event;
@@ -66,5 +66,5 @@ TEST(EventTally, TheDearestRunContainsEachRun) {
   EXPECT_EQ(count_of(events[1]), 9);
 }
 
-}  // namespace
+}  // namespace event_tally_test
 }  // namespace hyfreedp::trial

@@ -10,7 +10,7 @@
 #include "tests/trial/fixtures.h"
 
 namespace hyfreedp::trial {
-namespace {
+namespace privacy_plan_test {
 
 // Steps and probe batches that a list of events stands for, counted one by one.
 struct Count {
@@ -398,5 +398,5 @@ TEST(PrivacyPlan, SurvivesJson) {
   EXPECT_EQ(canonical_json(back->to_json()), canonical_json(plan.to_json()));
 }
 
-}  // namespace
+}  // namespace privacy_plan_test
 }  // namespace hyfreedp::trial

@@ -6,7 +6,7 @@
 #include "tests/trial/fixtures.h"
 
 namespace hyfreedp::trial {
-namespace {
+namespace training_options_test {
 
 using testing::HasSubstr;
 
@@ -80,5 +80,5 @@ TEST(TrainingOptions, TellTheReaderOfATable) {
           "mirrored half the time)."));
 }
 
-}  // namespace
+}  // namespace training_options_test
 }  // namespace hyfreedp::trial

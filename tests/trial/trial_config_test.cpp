@@ -11,7 +11,7 @@
 #include "tests/trial/fixtures.h"
 
 namespace hyfreedp::trial {
-namespace {
+namespace trial_config_test {
 
 using Change = std::function<void(TrialConfig&)>;
 
@@ -118,5 +118,5 @@ TEST(TrialConfig, EventsAreThoseOfTheStepsAndOfTheScore) {
   EXPECT_EQ(batch.releases.at(0).noise_multiplier, 30);
 }
 
-}  // namespace
+}  // namespace trial_config_test
 }  // namespace hyfreedp::trial
