@@ -1,19 +1,16 @@
 #include "harness/base/files.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
-#include <filesystem>
 #include <fstream>
-#include <memory>
 #include <openssl/evp.h>
 #include <sstream>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
-#include <utility>
-#include <vector>
 
 namespace hyfreedp {
 
@@ -61,6 +58,19 @@ Result<void> make_closed_folder(const std::string& path) {
   auto made = make_folders(path);
   if (made) static_cast<void>(::chmod(path.c_str(), 0700));
   return made;
+}
+
+Result<std::vector<std::filesystem::path>> entries_of(const std::string& folder) {
+  std::vector<std::filesystem::path> paths;
+  std::error_code failure;
+  if (std::filesystem::symlink_status(folder, failure).type() == std::filesystem::file_type::not_found)
+    return paths;
+  std::filesystem::directory_iterator entry(folder, failure);
+  for (const std::filesystem::directory_iterator end; !failure && entry != end; entry.increment(failure))
+    paths.push_back(entry->path());
+  if (failure) return error(folder + ": cannot read the folder (" + failure.message() + ")");
+  std::sort(paths.begin(), paths.end());
+  return paths;
 }
 
 Result<void> remove_folder(const std::string& path) {

@@ -1,10 +1,12 @@
 // Writing files so that a crash leaves either the old content or the new one.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "harness/base/result.h"
 
@@ -47,6 +49,9 @@ Result<void> make_private_folder(const std::string& path);
 // Makes the folder, or sets its mode to 0700 as far as the file system supports it. It does not
 // check the owner and follows a link.
 Result<void> make_closed_folder(const std::string& path);
+// The paths of the folder's entries, sorted; none where nothing is there. An error where
+// something is there that cannot be read as a folder.
+Result<std::vector<std::filesystem::path>> entries_of(const std::string& folder);
 // Removes the folder with all that is in it; not an error where there is none.
 Result<void> remove_folder(const std::string& path);
 // A folder of its own that goes, with all that is in it, when the object does.

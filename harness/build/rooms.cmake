@@ -94,8 +94,8 @@ function(hyfreedp_use_torch TARGET)
   hyfreedp_reuse(${TARGET} ${kind})
 endfunction()
 
-# hyfreedp_test(NAME [TORCH] [UNITY] [DEVICE] [ALONE] [SHARDS n] [SLOW_SHARDS n] [DEPENDS targets...]
-# [REFERENCE SUITE...] [LABELS ...] [TIMEOUT s])
+# hyfreedp_test(NAME [TORCH] [UNITY] [DEVICE] [ALONE] [SHARDS n] [SLOW_SHARDS n]
+# [DEPENDS targets...] [REFERENCE SUITE...] [LABELS ...] [TIMEOUT s])
 #   one executable test_NAME of every *_test.cpp in tests/NAME, and one ctest entry of that name; with
 #   SHARDS n entries NAME_1 to NAME_n instead, each with its part of the tests (GoogleTest's
 #   sharding), so that they use several cores.

@@ -13,7 +13,7 @@
 #include "tests/runner/zero_weights.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace initial_weights_test {
 
 namespace fs = std::filesystem;
 using ::testing::AllOf;
@@ -46,13 +46,15 @@ class InitialWeights : public testing::Test {
   }
   static std::string with_own_metadata(const std::string& path, const std::string& private_data,
                                        const std::string& more = "") {
-    const auto weights = read_file(path + "/model.safetensors").value();
     auto metadata =
-        parse_json(fmt::format(R"({{"private_data": [{}], "files": {{"model.safetensors": "{}"}}{}}})",
-                               private_data, sha256_hex(weights), more),
+        parse_json(fmt::format(R"({{"private_data": [{}], "files": {{}}{}}})", private_data, more),
                    "metadata")
             .value()
             .as_object();
+    for (const char* file : {"model.safetensors", "adapter_model.safetensors"}) {
+      if (const auto weights = read_file(path + "/" + file))
+        metadata["files"].as_object()[file] = sha256_hex(*weights);
+    }
     metadata["tag"] = tag_of(metadata).value();
     write_file_atomically(path + "/trial.json", pretty_json(metadata)).value();
     return path;
@@ -157,6 +159,28 @@ TEST_F(InitialWeights, ThatLostTheirMetadataAreRefused) {
   std::filesystem::rename(path, at("alone") / "SHARD.1");
   write_file_atomically(path, bytes).value();
   EXPECT_THAT(refusal(at("alone").string()), HasSubstr("which says what private examples they have seen"));
+}
+
+// Weights that somebody put beside those of a run are not what its metadata tell of.
+TEST_F(InitialWeights, BesideThoseThatTheMetadataListAreRefused) {
+  const auto seen = kept("seen", kE2e);
+  EXPECT_EQ(refusal(seen), "");
+  for (const char* file : {"pytorch_model.bin", "model-00002-of-00002.safetensors",
+                           "model.safetensors.index.json", "weights.pkl"}) {
+    write_file_atomically(seen + "/" + file, "{}").value();
+    EXPECT_THAT(refusal(seen),
+                HasSubstr(std::string(file) + ": trial.json beside it does not list this file"));
+    std::filesystem::remove(at("seen") / file);
+  }
+  write_file_atomically(seen + "/notes.txt", "mine").value();
+  EXPECT_EQ(refusal(seen), "");
+  const auto adapter = with_own_metadata(folder("other"), kE2e);
+  std::filesystem::remove(at("other") / "adapter_model.safetensors");
+  with_own_metadata(adapter, kE2e);
+  EXPECT_EQ(refusal(adapter), "");
+  std::filesystem::copy_file(at("seen") / "adapter_model.safetensors",
+                             at("other") / "adapter_model.safetensors");
+  EXPECT_THAT(refusal(adapter), HasSubstr("adapter_model.safetensors: trial.json beside it does not list"));
 }
 
 // Edited to name other data, or of an older version or another user.
@@ -342,5 +366,5 @@ TEST_F(InitialWeights, TheMetadataArePartOfWhatARunBeginsWith) {
   EXPECT_NE(spec_of(start).value().hash(), before);
 }
 
-}  // namespace
+}  // namespace initial_weights_test
 }  // namespace hyfreedp::runner

@@ -258,11 +258,21 @@ TEST_F(Kept, TheMetadataListThePrivateDataThatTheWeightsHaveSeen) {
 }
 
 // A spec that begins with a folder, which is made for it.
+json::object files_of(const fs::path& start) {
+  return {{"model.safetensors", sha256_of_file((start / "model.safetensors").string()).value()}};
+}
+// The metadata of weights that have seen nothing, without a tag.
+void write_plain_metadata(const fs::path& start) {
+  const json::object metadata{{"private_data", json::array{}}, {"files", files_of(start)}};
+  write_file_atomically((start / "trial.json").string(), json::serialize(metadata)).value();
+}
+
 std::string spec_from(const fs::path& start, const std::string& metadata = "") {
   fs::create_directories(start);
   write_linear_weights(start.string());
   if (!metadata.empty()) {
     auto tagged = parse_json(metadata, "metadata").value().as_object();
+    tagged["files"] = files_of(start);
     tagged["tag"] = tag_of(tagged).value();
     write_file_atomically((start / "trial.json").string(), pretty_json(tagged)).value();
   }
@@ -274,7 +284,7 @@ std::string spec_from(const fs::path& start, const std::string& metadata = "") {
 
 TEST_F(Kept, WhatTheirStartHasSeenIsPassedOn) {
   run(spec_from(root() / "start",
-                R"({"private_data": [{"dataset": "e2e-dev", "epsilon": 8, "delta": 1e-5}], "files": {}})"));
+                R"({"private_data": [{"dataset": "e2e-dev", "epsilon": 8, "delta": 1e-5}]})"));
   const auto told = metadata(weights("fixed-rate.eps-3.seed-0"));
   const auto& seen = told.at("private_data").as_array();
   ASSERT_EQ(seen.size(), 2U);
@@ -303,7 +313,7 @@ TEST_F(Kept, ARowWaitsWhereItsStartIsGone) {
 // What was edited before is not made authentic by what began with it.
 TEST_F(Kept, TheyAreAuthenticWhereTheirStartIs) {
   const auto start = root() / "start";
-  run(spec_from(start, R"({"private_data": [], "files": {}})"));
+  run(spec_from(start, R"({"private_data": []})"));
   const auto folder = weights("fixed-rate.eps-3.seed-0");
   auto told = metadata(folder);
   EXPECT_EQ(told.at("tag").as_string(), tag_of(told).value());
@@ -314,7 +324,7 @@ TEST_F(Kept, TheyAreAuthenticWhereTheirStartIs) {
 TEST_F(Kept, WeightsOfAStartThatIsNotAuthenticHaveNoTag) {
   const auto start = root() / "start";
   auto yaml = spec_from(start);
-  write_file_atomically((start / "trial.json").string(), R"({"private_data": [], "files": {}})").value();
+  write_plain_metadata(start);
   const std::string private_run = "epsilon: [3]";
   yaml.replace(yaml.find(private_run), private_run.size(), "epsilon: [inf]");
   const auto report = run(yaml, true);
@@ -327,7 +337,7 @@ TEST_F(Kept, ARowWaitsWhereItsStartHasChanged) {
   const auto yaml = spec_from(start);
   const auto keep = executor_.keep_weights;
   executor_.keep_weights = [&](const std::string& folder, const trial::TrialConfig& config) {
-    write_file_atomically((start / "trial.json").string(), R"({"private_data": [], "files": {}})").value();
+    write_plain_metadata(start);
     return keep(folder, config);
   };
   const auto report = run(yaml);

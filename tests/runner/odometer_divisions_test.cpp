@@ -55,8 +55,9 @@ TEST_F(Divisions, RowsInAnotherOrderComposeInSequence) {
   const auto spending = of_two("table-file", kPeople, people_with("files_mark", "b"));
   EXPECT_EQ(epsilon_of(spending), sequence());
   EXPECT_TRUE(spending.is_lower_bound());
-  const auto refused = Budget::open(world_.store(), world_.out(), Cap{100, kDelta})
-                           ->reserve(plan_release(world_.read(spec_of("other", spending::kFixed))).value());
+  const auto refused =
+      Budget::open(world_.store(), world_.out(), Cap{100, kDelta})
+          ->reserve(plan_release(world_.read(spending::spec_of("other", spending::kFixed))).value());
   EXPECT_TRUE(refused) << "on other data a limit holds";
 }
 
@@ -86,7 +87,7 @@ TEST_F(Divisions, OtherSizesComposeInSequenceAndAreKnown) {
 TEST_F(Divisions, NoLimitIsGuaranteedWhereTheyCannotBeMatched) {
   put("table-file", kPeople, "private_train");
   put("table-file", people_with("files_mark", "b"), "private_train");
-  auto study = plan_release(world_.read(spec_of("other", spending::kFixed))).value().at(0);
+  auto study = plan_release(world_.read(spending::spec_of("other", spending::kFixed))).value().at(0);
   study.cell.base.dataset = {"table-file", kPeople};
   const auto reserve = [&](std::optional<Cap> cap) {
     return Budget::open(world_.store(), world_.out(), cap)->admit(study, {study.cell.base});

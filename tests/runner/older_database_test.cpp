@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <thread>
 
 #include "harness/runner/execute/cancelled_study.h"
 #include "harness/runner/execute/reopen.h"
@@ -14,7 +15,7 @@
 #include "tests/runner/release_records.h"
 
 namespace hyfreedp::runner {
-namespace {
+namespace older_database_test {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
@@ -207,6 +208,33 @@ TEST_F(OlderDatabase, DoesNotKnowThatASelectionHadBegun) {
   put_database_back();
   EXPECT_GE(epsilon(), before);
   EXPECT_THAT(refusal(kSel), HasSubstr("It is not drawn again"));
+}
+
+// The record was lost, and is made anew from a database that is lost later.
+TEST_F(OlderDatabase, TellsTheNewRecordOfEarlierReleases) {
+  const auto both = spec_of(kSelection + kFixed, "sel");
+  FakeExecutor first, second;
+  ASSERT_TRUE(try_run(world, both, first));
+  const auto record = world.out().release_record("sel");
+  fs::copy_file(record, kept() + ".record");
+  const auto once = epsilon();
+  ASSERT_TRUE(try_run(world, both, second, true));
+  const auto twice = epsilon();
+  ASSERT_GT(twice, once + 0.5);
+  lose_journals();
+  for (const bool is_older : {false, true}) {
+    fs::remove(record);
+    if (is_older) fs::copy_file(kept() + ".record", record);
+    run(both);
+    EXPECT_GE(epsilon(), twice);
+    const auto size = fs::file_size(record);
+    run(both);
+    EXPECT_EQ(fs::file_size(record), size);
+    keep_database();
+    world.forget_database();
+    EXPECT_GE(epsilon(), twice);
+    put_database_back();
+  }
 }
 
 // Nor what its attempts have cost, which a command that cancels it must not forget.
@@ -445,6 +473,34 @@ TEST_F(OlderDatabase, ARecordThatCannotBeReadIsNamed) {
   EXPECT_THAT(odometer.unreadable.at(0), HasSubstr(path));
 }
 
+// The record is written while runs go on, and not only when a row ends.
+TEST_F(OlderDatabase, TheRecordIsWrittenBeforeARowEnds) {
+  FakeExecutor executor;
+  executor.fate = [](const auto&) { return Fate::linger; };
+  const auto record = world.out().release_record("q");
+  std::vector<std::uintmax_t> sizes;
+  world.run(fixed("1e-2", "q"), executor, [&] {
+    sizes.push_back(fs::file_size(record));
+    if (sizes.size() == 3) std::this_thread::sleep_for(Coordinator::kRecordInterval * 1.05);
+    return sizes.size() > 5;
+  });
+  EXPECT_FALSE(results::is_answered(world.store().studies("q").value().at(0)));
+  EXPECT_GT(sizes.back(), sizes.front());
+}
+
+// A folder that cannot be read is not an empty one.
+TEST_F(OlderDatabase, JournalsThatCannotBeReadAreNotNone) {
+  run(fixed("1e-2", "q"));
+  lose_journals();
+  fs::remove_all(world.out().journals());
+  ASSERT_TRUE(odometer_of(world.store(), world.out()).value().unreadable.empty());
+  write_file_atomically(world.out().journals(), "").value();
+  EXPECT_THAT(odometer_of(world.store(), world.out()).value().unreadable.at(0),
+              HasSubstr("cannot read the folder"));
+  EXPECT_FALSE(restore_from_records(world.store(), world.out()));
+  fs::remove(world.out().journals());
+}
+
 TEST(FolderLock, HoldsWithoutItsFile) {
   World world;
   fs::create_directories(world.out().root);
@@ -456,5 +512,5 @@ TEST(FolderLock, HoldsWithoutItsFile) {
   EXPECT_THAT(second.error().message, HasSubstr("was deleted"));
 }
 
-}  // namespace
+}  // namespace older_database_test
 }  // namespace hyfreedp::runner

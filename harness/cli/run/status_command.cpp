@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <set>
 
+#include "harness/base/files.h"
 #include "harness/base/text.h"
 #include "harness/cli/common/command.h"
 #include "harness/cli/common/study_choice.h"
@@ -22,13 +23,9 @@ way or were interrupted, and whether keys are left behind. Of private selections
 alone: how many runs they make is confidential.
 Example: hyfreedp status --out out)";
 
-std::vector<fs::path> files_in(const std::string& folder, const std::string& extension) {
-  std::vector<fs::path> files;
-  std::error_code failure;
-  for (const auto& entry : fs::directory_iterator(folder, failure)) {
-    if (entry.path().extension() == extension) files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
+Result<std::vector<fs::path>> files_in(const std::string& folder, const std::string& extension) {
+  auto files = entries_of(folder);
+  if (files) std::erase_if(*files, [&](const fs::path& path) { return path.extension() != extension; });
   return files;
 }
 
@@ -78,7 +75,9 @@ Result<void> print_journals(const results::Store& store, const runner::OutFolder
   if (!finished) return finished.error();
   bool first = true;
   bool has_unreadable = false;
-  for (const auto& path : files_in(folder.journals(), ".jsonl")) {
+  const auto journals = files_in(folder.journals(), ".jsonl");
+  if (!journals) return journals.error();
+  for (const auto& path : *journals) {
     const auto id = path.stem().string();
     // A long run's journal takes a while to read.
     if (finished->contains(id)) continue;
@@ -107,15 +106,17 @@ Result<void> print_journals(const results::Store& store, const runner::OutFolder
 }
 
 // Their number would be that of interrupted runs.
-void print_keys(const runner::OutFolder& folder, bool at_work, bool confidential, std::ostream& out) {
+Result<void> print_keys(const runner::OutFolder& folder, bool at_work, bool confidential, std::ostream& out) {
   const auto keys = files_in(folder.keys(), ".key");
-  if (keys.empty() || at_work) return;
-  if (confidential) out << fmt::format("Noise keys: {}.\n", keys.size());
+  if (!keys) return keys.error();
+  if (keys->empty() || at_work) return {};
+  if (confidential) out << fmt::format("Noise keys: {}.\n", keys->size());
   out << fmt::format(
       "Noise keys are left behind in {}. Each resumes an interrupted trial or spec and is deleted when that "
       "is complete; whoever holds it can take the noise off what was released. Keep those of runs that will "
       "go on: without its key a run begins anew and is charged again.\n",
       folder.keys());
+  return {};
 }
 
 struct StatusRequest {
@@ -145,7 +146,8 @@ Outcome status(const StatusRequest& request, std::ostream& out, std::ostream& er
     err << "hyfreedp status: " << printed.error().message << '\n';
     return 1;
   }
-  print_keys(folder, process.has_value(), confidential, out);
+  if (auto printed = print_keys(folder, process.has_value(), confidential, out); !printed)
+    return printed.error();
   return 0;
 }
 

@@ -51,6 +51,7 @@ Result<RunReport> Coordinator::run(const Spec& spec, const std::function<bool()>
   if (auto opened = store_.write_together([&] { return open_studies(spec); }); !opened) {
     return opened.error();
   }
+  has_record_ = !has_seeded_noise(spec);
   // The record is written before anything is drawn.
   if (draw_key_) {
     if (auto written = write_release_record(store_, out_, spec.content.name, false); !written) {
@@ -181,6 +182,7 @@ Result<std::map<std::string, results::StudyRecord>> Coordinator::recorded_studie
 }
 
 Result<void> Coordinator::loop(const std::function<bool()>& stop_asked) {
+  const auto begin = std::chrono::steady_clock::now();
   while (!ready_.empty() || !trials_.empty()) {
     if (stop_asked()) {
       report_.stopped = true;
@@ -203,6 +205,10 @@ Result<void> Coordinator::loop(const std::function<bool()>& stop_asked) {
       if (!written) return written;
     }
     if (auto concluded = conclude_cancelled(); !concluded) return concluded;
+    // A row that ends is recorded at once, unless another was so just before.
+    if (std::chrono::steady_clock::now() - begin > kRecordInterval) {
+      if (auto recorded = record_now_and_then(); !recorded) return recorded;
+    }
     tally_.planning(!ready_.empty());
     show();
   }

@@ -87,6 +87,8 @@ class Coordinator {
  public:
   // The time for which studies are advanced before workers are heard again.
   static constexpr std::chrono::milliseconds kPlanningTurn{50};
+  // The least time between two writings of the release record.
+  static constexpr std::chrono::seconds kRecordInterval{5};
 
   Coordinator(results::Store& store, Executor& executor, const OutFolder& out, Progress& progress);
 
@@ -203,6 +205,7 @@ class Coordinator {
   std::map<std::string, std::vector<std::string>> held_back_;
   std::set<std::string> prepared_;             // prepare jobs that are over
   std::optional<std::string> draw_key_;        // file, while studies of an unseeded spec are open
+  bool has_record_ = false;                    // the spec is unseeded, so it has a release record
   std::map<std::size_t, FailedStudy> failed_;  // by position in the spec
 };
 

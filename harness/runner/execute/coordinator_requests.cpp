@@ -106,8 +106,8 @@ Result<void> Coordinator::conclude_cancelled() {
     gate_->over(index, *record);
     any = true;
   }
-  if (any && draw_key_) {
-    if (auto written = write_release_record(store_, out_, studies_.front().outcome().spec, false); !written)
+  if (any) {
+    if (auto written = update_release_record(store_, out_, studies_.front().outcome().spec); !written)
       return written;
   }
   if (!cancelling_.empty()) return {};

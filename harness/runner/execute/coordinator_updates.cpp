@@ -171,14 +171,13 @@ Result<void> Coordinator::finish(std::size_t index) {
 // killed. The record is written whole, so that it takes a small part of the time.
 Result<void> Coordinator::record_now_and_then() {
   using Clock = std::chrono::steady_clock;
-  constexpr std::chrono::seconds kLeast{5};
   constexpr int kPart = 50;
   const auto begin = Clock::now();
-  if (!draw_key_ || begin < next_record_) return {};
+  if (!has_record_ || begin < next_record_) return {};
   if (auto recorded = update_release_record(store_, out_, studies_.front().outcome().spec); !recorded)
     return recorded;
   const auto end = Clock::now();
-  next_record_ = end + std::max<Clock::duration>(kLeast, kPart * (end - begin));
+  next_record_ = end + std::max<Clock::duration>(kRecordInterval, kPart * (end - begin));
   return {};
 }
 

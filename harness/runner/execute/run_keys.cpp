@@ -93,11 +93,12 @@ Result<void> delete_abandoned_keys(const results::Store& store, const OutFolder&
     if (std::ranges::any_of(*studies, results::is_cancelled)) return {};
   }
   std::vector<std::string> keys, unfinished;
-  std::error_code absent;
-  for (const auto& entry : std::filesystem::directory_iterator(out.keys(), absent)) {
-    const auto name = entry.path().filename().string();
-    if (name.ends_with(".key")) keys.push_back(entry.path().string());
-    if (name.find(".key.tmp-") != std::string::npos) unfinished.push_back(entry.path().string());
+  const auto paths = entries_of(out.keys());
+  if (!paths) return paths.error();
+  for (const auto& path : *paths) {
+    const auto name = path.filename().string();
+    if (name.ends_with(".key")) keys.push_back(path.string());
+    if (name.find(".key.tmp-") != std::string::npos) unfinished.push_back(path.string());
   }
   // Their worker was killed before it put the key in place, so nothing was drawn from it.
   for (const auto& path : unfinished) {

@@ -70,22 +70,52 @@ bool is_authentic(const json::object& metadata, const std::string& file) {
   return tag && string_or(metadata, "tag", "") == *tag;
 }
 
+// True if a run kept the weights in the file, whatever it is called: an index may name a shard as
+// it likes. What is wrong with a file otherwise is told elsewhere.
+Result<bool> is_kept(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return false;
+  const auto file = map_file(path.string());
+  if (!file) return file.error();
+  const auto stored = parse_safetensors(*file, path.string());
+  return stored && stored->metadata.contains(models::kKeptMark);
+}
+
+// The metadata must list all weights of the folder.
+Result<void> check_all_listed(const fs::path& folder, const json::object& metadata) {
+  constexpr std::string_view kEndings[] = {".safetensors", ".bin", ".pkl",  ".pt",
+                                           ".pth",         ".npz", ".gguf", ".index.json"};
+  const auto& listed = metadata.at("files").get_object();
+  const auto paths = entries_of(folder.string());
+  if (!paths) return paths.error();
+  for (const auto& path : *paths) {
+    const auto name = path.filename().string();
+    if (listed.contains(name)) continue;
+    const auto kept = is_kept(path);
+    if (!kept) return kept.error();
+    const bool may_be_weights =
+        *kept || std::ranges::any_of(kEndings, [&](auto ending) { return name.ends_with(ending); });
+    if (!may_be_weights) continue;
+    return error(path.string() +
+                 ": trial.json beside it does not list this file, so nothing says what private examples it "
+                 "has seen. Put it into a folder of its own, together with its own trial.json if a run kept "
+                 "it.");
+  }
+  return {};
+}
+
 // trial.json is not there.
 Result<void> check_not_kept(const fs::path& folder) {
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    const auto path = entry.path().string();
-    if (!entry.is_regular_file(ignored)) continue;  // an index may name a shard whatever it likes
-    const auto file = map_file(path);
-    if (!file) return file.error();
-    const auto stored = parse_safetensors(*file, path);
-    if (!stored || !stored->metadata.contains(models::kKeptMark))
-      continue;  // what is wrong with it is told elsewhere
+  const auto paths = entries_of(folder.string());
+  if (!paths) return paths.error();
+  for (const auto& path : *paths) {
+    const auto kept = is_kept(path);
+    if (!kept) return kept.error();
+    if (!*kept) continue;
     return error(
         fmt::format("{}: a run kept these weights, and {}, which says what private examples they have seen, "
-                    "is not beside "
-                    "them. Put it back: it was written with them.",
-                    path, models::kTrialMetadata));
+                    "is not beside them. Put it back: it was written with them.",
+                    path.string(), models::kTrialMetadata));
   }
   return {};
 }
@@ -116,6 +146,7 @@ Result<void> add_private_data(const fs::path& folder, SeenData& seen) {
                  ": 'private_data' must list the private datasets that the weights have seen.");
   }
   if (auto checked = check_files(folder, object); !checked) return checked;
+  if (auto checked = check_all_listed(folder, object); !checked) return checked;
   seen.is_known = seen.is_known && is_authentic(object, path.string());
   for (const auto& release : listed->get_array()) {
     if (std::ranges::find(seen.releases, release) == seen.releases.end()) seen.releases.push_back(release);
@@ -202,8 +233,7 @@ Result<void> check_training(const json::object& options, const SeenData& seen,
       "Which private data the weights that enter the model or its features ({}) have seen is not known: "
       "their trial.json has no tag of this user, so it was edited, or is another user's or an older "
       "version's. A run does not count what their training spent of its own examples. Keep the weights "
-      "anew (`hyfreedp run --keep-weights`); or, where you know that they have not seen '{}', take "
-      "trial.json out of the folder, and they count as public.",
+      "anew (`hyfreedp run --keep-weights`), or start from weights that have not seen '{}'.",
       folders_of(options), data.name));
 }
 

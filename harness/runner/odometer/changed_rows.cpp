@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "harness/base/files.h"
 #include "harness/base/text.h"
 #include "harness/runner/odometer/release.h"
 #include "results/store/records.h"
@@ -46,11 +47,10 @@ Result<bool> has_any_run(const results::Store& store, const OutFolder& out) {
   const auto trials = store.trials();
   if (!trials) return trials.error();
   if (!trials->empty()) return true;
-  std::error_code absent;
-  for (const auto& entry : std::filesystem::directory_iterator(out.journals(), absent)) {
-    if (entry.path().extension() == ".jsonl" && has_content(entry.path())) return true;
-  }
-  return false;
+  const auto paths = entries_of(out.journals());
+  if (!paths) return paths.error();
+  return std::ranges::any_of(
+      *paths, [](const auto& path) { return path.extension() == ".jsonl" && has_content(path); });
 }
 
 // `any_run`: has_any_run(), once it is known.

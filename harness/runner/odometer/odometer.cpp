@@ -73,14 +73,15 @@ Run run_of(mechanism::Journal journal) {
   return run;
 }
 
-std::vector<std::filesystem::path> files_in(const std::string& folder, const std::string& extension) {
-  std::vector<std::filesystem::path> paths;
-  std::error_code absent;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, absent)) {
-    if (entry.path().extension() == extension) paths.push_back(entry.path());
+std::vector<std::filesystem::path> files_in(const std::string& folder, const std::string& extension,
+                                            std::vector<std::string>& unreadable) {
+  auto paths = entries_of(folder);
+  if (!paths) {
+    unreadable.push_back(paths.error().message);
+    return {};
   }
-  std::sort(paths.begin(), paths.end());
-  return paths;
+  std::erase_if(*paths, [&](const auto& path) { return path.extension() != extension; });
+  return std::move(*paths);
 }
 
 // Labels of the keys of runs, by trial. A key of the first format says no more than that its
@@ -88,7 +89,7 @@ std::vector<std::filesystem::path> files_in(const std::string& folder, const std
 std::map<std::string, random::KeyLabel> keys_of_runs(const OutFolder& out,
                                                      std::vector<std::string>& unreadable) {
   std::map<std::string, random::KeyLabel> labels;
-  for (const auto& path : files_in(out.keys(), ".key")) {
+  for (const auto& path : files_in(out.keys(), ".key", unreadable)) {
     const auto id = path.stem().string();
     if (path.stem().extension() == ".draws") continue;
     auto label = key_label(path.string());
@@ -175,7 +176,7 @@ Result<Runs> all_runs(const results::Store& store, const OutFolder& out,
   }
   const auto labels = keys_of_runs(out, unreadable);
   RunReader reader(runs, out, labels, open);
-  for (const auto& path : files_in(out.journals(), ".jsonl")) {
+  for (const auto& path : files_in(out.journals(), ".jsonl", unreadable)) {
     const auto known = runs.find(path.stem().string());
     if (known != runs.end() && known->second.is_final) continue;
     auto journal = mechanism::read_journal(path.string());
@@ -550,7 +551,9 @@ Result<Odometer> odometer_of(const results::Store& store, const OutFolder& out,
   auto recorded = recorded_data(store);
   if (!recorded) return recorded.error();
   odometer.recorded = std::move(*recorded);
-  for (const auto& spec : specs_with_records(out)) {
+  const auto specs = specs_with_records(out);
+  if (!specs) odometer.unreadable.push_back(specs.error().message);
+  for (const auto& spec : specs ? *specs : std::vector<std::string>{}) {
     if (const auto records = read_release_records(out, spec); !records)
       odometer.unreadable.push_back(records.error().message);
   }

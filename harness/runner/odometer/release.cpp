@@ -179,7 +179,8 @@ Result<void> settle_release(const results::Store& store, const OutFolder& out, S
     if (!next) return next.error();
     // The database may be older than the journals.
     const auto journals = latest_release_of_journals(out);
-    spec.content.release = std::max(*next, journals ? *journals + 1 : 0);
+    if (!journals) return journals.error();
+    spec.content.release = std::max(*next, *journals ? **journals + 1 : 0);
     for (auto& panel : spec.content.panels) {
       for (auto& row : panel.rows) row.release = 0;
     }

@@ -201,6 +201,81 @@ void keep_known(const ReleaseRecord& before, ReleaseRecord& record) {
   }
 }
 
+// True if a record has the retired row with at least its runs' charges.
+bool has_retired(const std::vector<ReleaseRecord>& records, const RecordedStudy& retired) {
+  const auto has_run = [](const RecordedStudy& known, const results::TrialRecord& run) {
+    return std::ranges::any_of(known.runs, [&](const results::TrialRecord& one) {
+      return one.id == run.id && trial::EventTally(one.events).contains(trial::EventTally(run.events));
+    });
+  };
+  return std::ranges::any_of(records, [&](const ReleaseRecord& record) {
+    return std::ranges::any_of(record.studies, [&](const RecordedStudy& known) {
+      return known.study.id == retired.study.id && known.study.composition == retired.study.composition &&
+             std::ranges::all_of(retired.runs, [&](const auto& run) { return has_run(known, run); });
+    });
+  });
+}
+
+// Adds what the database alone still tells of earlier releases: the records may be older than it,
+// or made anew after they were lost. Private selections go into the last record, other rows into
+// one of their own before all.
+Result<void> keep_retired(const results::Store& store, const std::string& spec,
+                          std::vector<ReleaseRecord>& records) {
+  constexpr const char* kRetired = "retired";  // no spec has this hash
+  const auto retired = store.retired_studies();
+  if (!retired) return retired.error();
+  for (auto one : *retired) {
+    if (one.spec != spec) continue;
+    if (!booking_of(one.composition).empty()) {
+      if (!one.composition.contains("unlisted")) {
+        if (auto done = unlist(store, one.trials, one.composition); !done) return done;
+      }
+      one.composition["trials"] = json::array{};
+      one.trials.clear();
+      const bool is_told = std::ranges::any_of(records, [&](const ReleaseRecord& record) {
+        return std::ranges::any_of(record.others,
+                                   [&](const results::RetiredStudy& other) {
+                                     return tells_of(other.composition, one.composition);
+                                   }) ||
+               std::ranges::any_of(record.studies, [&](const RecordedStudy& study) {
+                 const auto released = released_by(study);
+                 return released && tells_of(released->composition, one.composition);
+               });
+      });
+      if (!is_told) add_other(records.back().others, std::move(one));
+      continue;
+    }
+    if (!lists_its_runs(one.method, one.composition)) continue;
+    RecordedStudy row;
+    row.study.id = one.id;
+    row.study.spec = one.spec;
+    row.study.method = one.method;
+    row.study.composition = one.composition;
+    row.study.trials = one.trials;
+    for (const auto& id : one.trials) {
+      auto run = store.trial(id);
+      if (!run) return run.error();
+      if (!*run) continue;
+      if ((**run).charged.empty()) (**run).charged.push_back({.name = "", .events = (**run).events});
+      row.runs.push_back(std::move(**run));
+    }
+    if (has_retired(records, row)) continue;
+    if (records.front().spec.hash != kRetired) {
+      ReleaseRecord earlier{
+          .spec = {.name = spec, .hash = kRetired, .resolved = {}, .text = {}, .version = {}},
+          .complete = true,
+          .studies = {}};
+      records.insert(records.begin(), std::move(earlier));
+    }
+    auto& studies = records.front().studies;
+    std::erase_if(studies, [&](const RecordedStudy& known) {
+      return known.study.id == row.study.id && known.study.composition == row.study.composition;
+    });
+    studies.push_back(std::move(row));
+  }
+  return {};
+}
+
 // `is_left`: another spec takes its place, and nothing of it is continued. Only journals and keys
 // tell whether an open private selection has begun, so it counts as if it had.
 Result<void> write_record(const results::Store& store, const OutFolder& out, const std::string& spec,
@@ -252,6 +327,7 @@ Result<void> write_record(const results::Store& store, const OutFolder& out, con
     records->pop_back();
   }
   records->push_back(std::move(record));
+  if (auto kept = keep_retired(store, spec, *records); !kept) return kept;
   return write_release_records(out, spec, *records);
 }
 

@@ -176,11 +176,12 @@ Result<std::vector<ReleaseRecord>> read_release_records(const OutFolder& out, co
   return records;
 }
 
-std::vector<std::string> specs_with_records(const OutFolder& out) {
+Result<std::vector<std::string>> specs_with_records(const OutFolder& out) {
+  const auto paths = entries_of(out.journals());
+  if (!paths) return paths.error();
   std::vector<std::string> names;
-  std::error_code absent;
-  for (const auto& entry : std::filesystem::directory_iterator(out.journals(), absent)) {
-    const auto name = entry.path().filename().string();
+  for (const auto& path : *paths) {
+    const auto name = path.filename().string();
     if (name.ends_with(kEnding)) names.push_back(name.substr(0, name.size() - kEnding.size()));
   }
   std::sort(names.begin(), names.end());

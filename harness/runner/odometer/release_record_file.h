@@ -68,7 +68,8 @@ Result<std::vector<ReleaseRecord>> read_release_records(const OutFolder& out, co
 Result<void> write_release_records(const OutFolder& out, const std::string& spec,
                                    const std::vector<ReleaseRecord>& records);
 
-// The names of the specs that have such a file, sorted.
-std::vector<std::string> specs_with_records(const OutFolder& out);
+// The names of the specs that have such a file, sorted. An error where the folder of the journals
+// cannot be read.
+Result<std::vector<std::string>> specs_with_records(const OutFolder& out);
 
 }  // namespace hyfreedp::runner

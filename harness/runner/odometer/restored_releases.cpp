@@ -314,7 +314,9 @@ Result<std::string> restore(results::Store& store, const OutFolder& out, const s
 
 Result<std::map<std::string, std::string>> restore_from_records(results::Store& store, const OutFolder& out) {
   std::map<std::string, std::string> missing;
-  for (const auto& name : specs_with_records(out)) {
+  const auto names = specs_with_records(out);
+  if (!names) return names.error();
+  for (const auto& name : *names) {
     const auto records = read_release_records(out, name);
     if (!records) continue;
     auto why = restore(store, out, name, *records);

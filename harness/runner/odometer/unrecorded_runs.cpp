@@ -1,11 +1,11 @@
 #include "harness/runner/odometer/unrecorded_runs.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
 
+#include "harness/base/files.h"
 #include "harness/base/text.h"
 #include "harness/mechanism/journal.h"
 #include "harness/mechanism/releases.h"
@@ -82,9 +82,9 @@ Result<std::optional<std::int64_t>> latest_unrecorded(const results::Store& stor
       own.insert(likeness(study.cell.base.dataset, selection->base));
   }
   std::optional<std::int64_t> latest;
-  std::error_code absent;
-  for (const auto& entry : std::filesystem::directory_iterator(out.journals(), absent)) {
-    const auto& path = entry.path();
+  const auto paths = entries_of(out.journals());
+  if (!paths) return paths.error();
+  for (const auto& path : *paths) {
     if (path.extension() != ".jsonl" || known->trials.contains(path.stem().string())) continue;
     if (is_missing_journal(path.string())) continue;
     const auto journal = mechanism::read_journal(path.string());
@@ -102,12 +102,13 @@ Result<std::optional<std::int64_t>> latest_unrecorded(const results::Store& stor
   return latest;
 }
 
-std::optional<std::int64_t> latest_release_of_journals(const OutFolder& out) {
+Result<std::optional<std::int64_t>> latest_release_of_journals(const OutFolder& out) {
+  const auto paths = entries_of(out.journals());
+  if (!paths) return paths.error();
   std::optional<std::int64_t> latest;
-  std::error_code absent;
-  for (const auto& entry : std::filesystem::directory_iterator(out.journals(), absent)) {
-    if (entry.path().extension() != ".jsonl") continue;
-    const auto journal = mechanism::read_journal(entry.path().string());
+  for (const auto& path : *paths) {
+    if (path.extension() != ".jsonl") continue;
+    const auto journal = mechanism::read_journal(path.string());
     if (journal)
       latest = std::max(latest, std::optional(journal->config.repetition / trial::kRepetitionsPerRelease));
   }

@@ -22,6 +22,6 @@ Result<std::optional<std::int64_t>> latest_unrecorded(const results::Store& stor
                                                       const std::vector<PlannedStudy>& planned);
 
 // The latest release of which the folder has a journal that can be read; none where there is none.
-std::optional<std::int64_t> latest_release_of_journals(const OutFolder& out);
+Result<std::optional<std::int64_t>> latest_release_of_journals(const OutFolder& out);
 
 }  // namespace hyfreedp::runner

@@ -24,7 +24,7 @@ constexpr mode_t kOthers = 077;
 bool is_alive(int process) { return process > 0 && (::kill(process, 0) == 0 || errno == EPERM); }
 
 // The entries of a folder, itself and inner ones left out; none where it is absent.
-std::vector<fs::path> entries_of(const fs::path& folder) {
+std::vector<fs::path> readable_entries(const fs::path& folder) {
   std::vector<fs::path> entries;
   std::error_code failure;
   for (const auto& entry : fs::directory_iterator(folder, failure)) entries.push_back(entry.path());
@@ -79,7 +79,7 @@ void judge(const fs::path& path, Findings& found) {
 void judge_files_in(const fs::path& folder, bool confidential, Findings& found) {
   std::vector<fs::path> open;
   bool has_foreign = false;
-  for (const auto& path : entries_of(folder)) {
+  for (const auto& path : readable_entries(folder)) {
     const auto access = access_of(path);
     if (access == Access::open_to_others) open.push_back(path);
     has_foreign = has_foreign || access == Access::of_another_user;
@@ -145,7 +145,7 @@ Result<Findings> check_permissions(const Patient& patient) {
   const auto& out = patient.out;
   Findings found;
   for (const char* end : {"", "-wal", "-shm"}) judge(out.database() + end, found);
-  for (const auto& entry : entries_of(out.root)) {
+  for (const auto& entry : readable_entries(out.root)) {
     const auto name = entry.filename().string();
     if (is_taken_in_out_folder(name)) {
       judge(entry, found);
@@ -154,7 +154,7 @@ Result<Findings> check_permissions(const Patient& patient) {
     }
     // Checks what --confidential wrote beside a spec's tables.
     if (!fs::is_directory(fs::symlink_status(entry))) continue;
-    for (const auto& derived : entries_of(entry)) {
+    for (const auto& derived : readable_entries(entry)) {
       if (derived.filename().string().find(".confidential") != std::string::npos) judge(derived, found);
     }
   }
@@ -164,7 +164,7 @@ Result<Findings> check_permissions(const Patient& patient) {
 Result<Findings> check_leftovers(const Patient& patient) {
   if (patient.at_work) return Findings{};
   Findings found;
-  for (const auto& entry : entries_of(patient.out.root)) {
+  for (const auto& entry : readable_entries(patient.out.root)) {
     const auto name = entry.filename().string();
     if (fs::is_directory(fs::symlink_status(entry))) {
       const auto files = leftovers_in(entry);
@@ -190,7 +190,7 @@ Result<Findings> check_staged_weights(const Patient& patient) {
   if (patient.at_work || patient.store == nullptr) return Findings{};
   Findings found;
   const fs::path staged = fs::path(patient.out.staged_weights("x")).parent_path();
-  for (const auto& folder : entries_of(staged)) {
+  for (const auto& folder : readable_entries(staged)) {
     const auto spec = folder.filename().string();
     const auto known = patient.store->spec(spec);
     if (!known) return known.error();

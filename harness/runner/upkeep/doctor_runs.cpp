@@ -261,7 +261,9 @@ Result<Findings> check_checkpoints(const Patient& patient) {
 
 Result<Findings> check_releases(const Patient& patient) {
   Findings found;
-  for (const auto& spec : specs_with_records(patient.out)) {
+  const auto specs = specs_with_records(patient.out);
+  if (!specs) return specs.error();
+  for (const auto& spec : *specs) {
     if (read_release_records(patient.out, spec)) continue;
     found.push_back({.where = patient.out.release_record(spec),
                      .problem = "the release record cannot be read or was changed",

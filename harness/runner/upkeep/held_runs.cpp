@@ -1,10 +1,10 @@
 #include "harness/runner/upkeep/held_runs.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <fmt/format.h>
 #include <utility>
 
+#include "harness/base/files.h"
 #include "harness/mechanism/journal.h"
 #include "harness/runner/executors/executor.h"
 #include "harness/runner/odometer/charge.h"
@@ -17,11 +17,11 @@ namespace hyfreedp::runner {
 using results::TrialRecord;
 using trial::ChargedAttempt;
 
-std::set<std::string> stems(const std::string& folder, const std::string& extension) {
+Result<std::set<std::string>> stems(const std::string& folder, const std::string& extension) {
+  const auto paths = entries_of(folder);
+  if (!paths) return paths.error();
   std::set<std::string> names;
-  std::error_code absent;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, absent)) {
-    const auto& path = entry.path();
+  for (const auto& path : *paths) {
     if (path.extension() == extension && path.stem().extension() != ".draws")
       names.insert(path.stem().string());
   }

@@ -28,8 +28,9 @@ struct Held {
   bool is_recorded = true;  // in the database, or a key says more than the journal
 };
 
-// Names without `extension` of the folder's files that have it; keys of draws aside.
-std::set<std::string> stems(const std::string& folder, const std::string& extension);
+// Names without `extension` of the folder's files that have it; keys of draws aside. An error where
+// the folder cannot be read.
+Result<std::set<std::string>> stems(const std::string& folder, const std::string& extension);
 
 // The error that tells of `what`, "a journal" say, without naming a run.
 Error unreadable(const std::string& folder, const char* what);

@@ -34,7 +34,6 @@ using results::StudyRecord;
 
 constexpr std::size_t kMostShown = 20;  // contradictions
 constexpr std::size_t kMostRows = 5;    // in one of them
-constexpr std::string_view kReleases = ".releases.json";
 
 // A resolved spec but for the seeds of its panels and rows.
 json::object without_seeds(json::object resolved) {
@@ -388,8 +387,12 @@ class Merger {
     const auto trials = sides_[side].store->trials();
     if (!trials) return trials.error();
     for (const auto& trial : *trials) ids.insert(trial.id);
-    ids.merge(stems(sides_[side].out.journals(), ".jsonl"));
-    ids.merge(stems(sides_[side].out.keys(), ".key"));
+    auto journals = stems(sides_[side].out.journals(), ".jsonl");
+    if (!journals) return journals.error();
+    auto keys = stems(sides_[side].out.keys(), ".key");
+    if (!keys) return keys.error();
+    ids.merge(*journals);
+    ids.merge(*keys);
     bool is_open = false;
     for (const auto& id : ids) {
       const auto known = runs_.find(id);
@@ -500,11 +503,9 @@ class Merger {
   }
 
   Result<void> compare_releases(std::size_t side) {
-    std::error_code absent;
-    for (const auto& entry : fs::directory_iterator(sides_[side].out.journals(), absent)) {
-      const auto file = entry.path().filename().string();
-      if (!file.ends_with(kReleases)) continue;
-      const auto name = file.substr(0, file.size() - kReleases.size());
+    const auto names = specs_with_records(sides_[side].out);
+    if (!names) return names.error();
+    for (const auto& name : *names) {
       if (const auto read = read_release_records(sides_[side].out, name); !read) return read.error();
       const auto spec = sides_[side].store->spec(name);
       if (!spec) return spec.error();
