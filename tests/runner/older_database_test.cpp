@@ -9,6 +9,7 @@
 #include "harness/runner/execute/cancelled_study.h"
 #include "harness/runner/execute/reopen.h"
 #include "harness/runner/execute/study_request.h"
+#include "harness/runner/odometer/release_record_file.h"
 #include "harness/runner/odometer/restored_releases.h"
 #include "harness/runner/upkeep/merge.h"
 #include "results/store/states.h"
@@ -221,6 +222,11 @@ TEST_F(OlderDatabase, TellsTheNewRecordOfEarlierReleases) {
   ASSERT_TRUE(try_run(world, both, second, true));
   const auto twice = epsilon();
   ASSERT_GT(twice, once + 0.5);
+  // While the record is there, its two releases say it all.
+  run(both);
+  const auto known = read_release_records(world.out(), "sel").value();
+  EXPECT_EQ(known.size(), 2u);
+  EXPECT_EQ(known.at(0).studies.size(), known.at(1).studies.size());
   lose_journals();
   for (const bool is_older : {false, true}) {
     fs::remove(record);
@@ -499,6 +505,11 @@ TEST_F(OlderDatabase, JournalsThatCannotBeReadAreNotNone) {
               HasSubstr("cannot read the folder"));
   EXPECT_FALSE(restore_from_records(world.store(), world.out()));
   fs::remove(world.out().journals());
+  fs::remove_all(world.out().keys());
+  write_file_atomically(world.out().keys(), "").value();
+  EXPECT_THAT(odometer_of(world.store(), world.out()).value().unreadable.at(0),
+              HasSubstr("cannot read the folder"));
+  fs::remove(world.out().keys());
 }
 
 TEST(FolderLock, HoldsWithoutItsFile) {

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "harness/base/files.h"
 #include "harness/base/text.h"
 #include "results/store/states.h"
 
@@ -23,13 +24,10 @@ constexpr mode_t kOthers = 077;
 
 bool is_alive(int process) { return process > 0 && (::kill(process, 0) == 0 || errno == EPERM); }
 
-// The entries of a folder, itself and inner ones left out; none where it is absent.
+// The entries of a folder; none where it cannot be read, which access_of() tells of.
 std::vector<fs::path> readable_entries(const fs::path& folder) {
-  std::vector<fs::path> entries;
-  std::error_code failure;
-  for (const auto& entry : fs::directory_iterator(folder, failure)) entries.push_back(entry.path());
-  std::sort(entries.begin(), entries.end());
-  return entries;
+  auto entries = entries_of(folder.string());
+  return entries ? std::move(*entries) : std::vector<fs::path>{};
 }
 
 enum class Access { closed, open_to_others, of_another_user };
