@@ -70,7 +70,7 @@ Tensor Attention::bias() const {
 }
 
 // heads [B, H, T, head_width].
-Tensor Attention::rotated(const Tensor& heads) const {
+Tensor Attention::rotated(const Tensor& heads, const Tensor& positions) const {
   // Positions beyond 256 are no bfloat16 numbers, so angles are taken in float32 at least.
   const auto options =
       heads.options().dtype(heads.scalar_type() == torch::kFloat64 ? torch::kFloat64 : torch::kFloat32);
@@ -78,8 +78,10 @@ Tensor Attention::rotated(const Tensor& heads) const {
       frequencies_.scalar_type() != options.dtype()) {
     frequencies_ = torch::tensor(shape_.rotary->frequencies, options);
   }
-  const auto angles = at::outer(at::arange(heads.size(2), options), frequencies_);
-  const auto both = at::cat({angles, angles}, 1);  // [T, head_width]
+  const auto places = positions.defined() ? positions.to(options) : at::arange(heads.size(2), options);
+  const auto angles = places.unsqueeze(-1) * frequencies_;
+  auto both = at::cat({angles, angles}, -1);  // [T, head_width] or [B, T, head_width]
+  if (both.dim() == 3) both = both.unsqueeze(1);
   const auto half = shape_.head_width / 2;
   const auto turned = at::cat({-heads.narrow(3, half, half), heads.narrow(3, 0, half)}, 3);
   const auto narrowed = [&](const Tensor& factor) { return factor.to(heads.scalar_type()); };
@@ -100,7 +102,7 @@ Tensor Attention::rotated_by_place(const Tensor& heads) const {
   return at::stack({first * cosine - second * sine, second * cosine + first * sine}, 4).flatten(3);
 }
 
-Attention::Heads Attention::split(const Tensors& inputs) const {
+Attention::Heads Attention::split(const Tensors& inputs, const Tensor& positions) const {
   const auto batch = inputs[0].size(0);
   const auto length = inputs[0].size(1);
   const auto width = shape_.heads * shape_.head_width;
@@ -111,8 +113,8 @@ Attention::Heads Attention::split(const Tensors& inputs) const {
   Heads heads{by_head(parts[0], shape_.heads), by_head(parts[1], shape_.kv_heads),
               by_head(parts[2], shape_.kv_heads)};
   if (shape_.rotary) {
-    heads.q = rotated(heads.q);
-    heads.k = rotated(heads.k);
+    heads.q = rotated(heads.q, positions);
+    heads.k = rotated(heads.k, positions);
   }
   if (shape_.grid) {
     heads.q = rotated_by_place(heads.q);
@@ -137,6 +139,28 @@ Tensor Attention::attend(const Tensors& inputs) const {
   const bool shared = shape_.kv_heads != shape_.heads;
   const auto output =
       at::scaled_dot_product_attention(q, k, v, mask, 0.0, shape_.causal && !mask, std::nullopt, shared);
+  return output.transpose(1, 2).reshape({batch, length, shape_.heads * shape_.head_width});
+}
+
+Tensor Attention::forward_next(const Tensors& inputs, const NextTokens& tokens, KeysAndValues& past) const {
+  HYFREEDP_CHECK(shape_.causal && !shape_.masked && !shape_.grid && shape_.side == 0,
+                 "only causal attention without a mask reads on");
+  const auto batch = inputs[0].size(0);
+  const auto length = inputs[0].size(1);
+  const auto [q, k, v] = split(inputs, tokens.positions);
+  if (!past.keys.defined()) {
+    // Zeros, not what was in memory: a weight of zero times NaN is NaN.
+    past.keys = torch::zeros({batch, shape_.kv_heads, tokens.capacity, shape_.head_width}, k.options());
+    past.values = torch::zeros_like(past.keys);
+  }
+  const auto places = tokens.positions.view({batch, 1, length, 1});
+  past.keys.scatter_(2, places.expand_as(k), k);
+  past.values.scatter_(2, places.expand_as(v), v);
+  const auto mask = at::arange(tokens.reach, places.options()) <= places;
+  const bool shared = shape_.kv_heads != shape_.heads;
+  const auto output = at::scaled_dot_product_attention(q, past.keys.narrow(2, 0, tokens.reach),
+                                                       past.values.narrow(2, 0, tokens.reach), mask, 0.0,
+                                                       false, std::nullopt, shared);
   return output.transpose(1, 2).reshape({batch, length, shape_.heads * shape_.head_width});
 }
 

@@ -17,6 +17,9 @@
 //            a learned bias for how far apart two patches lie (Bao et al., arXiv:2106.08254, as
 //            timm): the parameter relative_position_bias_table [distances, heads], whose last three
 //            rows are of token to patch, patch to token and token to token
+// In a pass over next tokens (reading.h) a causal layer puts their keys and values beside those of
+// the tokens before them, and each attends to all places up to its own.
+//
 // The gradient to the inputs is LibTorch's own, of this operation alone. The table's per-sample
 // gradients are formed: the gradient of a sample's scores [H, T, T], added up by distance.
 #pragma once
@@ -41,6 +44,8 @@ class Attention : public Layer {
   std::vector<std::string> ruled_parameters() const override;
   Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
   torch::Tensor forward_recorded(const Tensors& inputs, Tensors* saved) const override;
+  torch::Tensor forward_next(const Tensors& inputs, const NextTokens& tokens,
+                             KeysAndValues& past) const override;
   Tensors input_gradients(const ActivationRecord& record, const std::vector<bool>& needed) const override;
   Tensors add_squared_norms(std::span<const ActivationRecord> records,
                             SquaredNorms& squared_norms) const override;
@@ -51,9 +56,10 @@ class Attention : public Layer {
   struct Heads {
     torch::Tensor q, k, v;  // [B, heads, T, head_width]; k and v may have fewer heads
   };
-  Heads split(const Tensors& inputs) const;
+  // `positions`: of the tokens, [T] or [B, T]; undefined: 0 .. T - 1.
+  Heads split(const Tensors& inputs, const torch::Tensor& positions = {}) const;
   torch::Tensor attend(const Tensors& inputs) const;
-  torch::Tensor rotated(const torch::Tensor& heads) const;
+  torch::Tensor rotated(const torch::Tensor& heads, const torch::Tensor& positions) const;
   torch::Tensor rotated_by_place(const torch::Tensor& heads) const;
   torch::Tensor bias() const;                                          // [1, heads, T, T]
   torch::Tensor table_gradient(const ActivationRecord& record) const;  // [B, distances, heads]

@@ -119,6 +119,13 @@ Tensor Positions::forward(const Tensor& input) const {
   return input + table.narrow(0, first_, input.size(1));
 }
 
+Tensor Positions::forward_next(const Tensors& inputs, const NextTokens& tokens,
+                               KeysAndValues& /*past*/) const {
+  const auto table = weight_.value.view({-1, weight_.value.size(-1)});
+  HYFREEDP_CHECK(first_ + tokens.reach <= table.size(0), "a text is longer than the table of positions");
+  return inputs.front() + at::embedding(table, tokens.positions + first_);
+}
+
 Tensors Positions::add_squared_norms(std::span<const ActivationRecord> records,
                                      SquaredNorms& squared_norms) const {
   auto gradient = total_lookup_gradient(records);

@@ -58,6 +58,8 @@ class Positions : public Layer {
   torch::Tensor forward(const torch::Tensor& input) const override;
   Reads gradient_reads() const override { return {.inputs = false, .output = false}; }
   bool rules_read_inputs() const override { return false; }
+  torch::Tensor forward_next(const Tensors& inputs, const NextTokens& tokens,
+                             KeysAndValues& past) const override;
   torch::Tensor input_gradient(const ActivationRecord& record) const override {
     return record.output_gradient;
   }

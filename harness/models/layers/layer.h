@@ -29,6 +29,8 @@
 #include <torch/types.h>
 #include <vector>
 
+#include "harness/models/layers/reading.h"
+
 namespace hyfreedp::models {
 
 // The name and shape of one parameter of a layer.
@@ -92,6 +94,15 @@ class Layer {
   // The output. Writes what the gradients need to `saved`, which is null in a pass without
   // gradients.
   virtual torch::Tensor forward_recorded(const Tensors& inputs, Tensors* saved) const;
+
+  // The output for tokens that continue texts, without recording. A layer that computes each
+  // position from that position alone needs no more than forward_recorded(); one that has places or
+  // reads earlier ones overrides this. `past` belongs to the layer's place of the network.
+  virtual torch::Tensor forward_next(const Tensors& inputs, const NextTokens& tokens,
+                                     KeysAndValues& past) const {
+    (void)tokens, (void)past;
+    return forward_recorded(inputs, nullptr);
+  }
 
   // Which values of a record input_gradients() reads besides `saved` and the output gradient. The
   // network frees the values of a tensor that neither it nor the rules read; only the shape stays.

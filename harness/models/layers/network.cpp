@@ -215,11 +215,10 @@ Tensors Network::inputs_of(const Step& step, const Tensors& values, const Tensor
   return found;
 }
 
-Tensors Network::values_before(std::size_t end, const Tensors& inputs) const {
+Tensors Network::values_before(std::size_t end, const Tensors& inputs, const Apply& apply) const {
   Tensors values(steps_.size());
   for (std::size_t at = 0; at < end; ++at) {
-    values[at] =
-        owners_[steps_[at].owner].layer->forward_recorded(inputs_of(steps_[at], values, inputs), nullptr);
+    values[at] = apply(at, inputs_of(steps_[at], values, inputs));
     for (const int from : steps_[at].inputs) {
       if (from >= 0 && steps_[static_cast<std::size_t>(from)].last_reader == at) {
         values[static_cast<std::size_t>(from)] = Tensor();
@@ -227,6 +226,36 @@ Tensors Network::values_before(std::size_t end, const Tensors& inputs) const {
     }
   }
   return values;
+}
+
+Tensors Network::values_before(std::size_t end, const Tensors& inputs) const {
+  return values_before(end, inputs, [this](std::size_t at, const Tensors& own) {
+    return owners_[steps_[at].owner].layer->forward_recorded(own, nullptr);
+  });
+}
+
+Tensor Network::next_logits(const Tensor& ids, const Tensor& counts, Reading& reading) const {
+  const auto inputs = prepared({ids});
+  const auto last = steps_.size() - 1;
+  const auto reach = reading.lengths.max().item<std::int64_t>() + ids.size(1);
+  HYFREEDP_CHECK(reach <= reading.capacity, "a text comes to be longer than was said");
+  const NextTokens tokens{
+      .positions = reading.lengths.unsqueeze(1) + at::arange(ids.size(1), ids.options()),
+      .reach = reach,
+      .capacity = reading.capacity};
+  reading.past.resize(steps_.size());
+  const auto values = values_before(last, inputs, [&](std::size_t at, const Tensors& own) {
+    return owners_[steps_[at].owner].layer->forward_next(own, tokens, reading.past[at]);
+  });
+  // The last layer, which is the widest, computes each text's last token alone.
+  Tensors own;
+  for (const auto& value : inputs_of(steps_[last], values, inputs)) {
+    const auto at = (counts - 1).view({-1, 1, 1}).expand({-1, 1, value.size(2)});
+    own.push_back(value.gather(1, at));
+  }
+  reading.lengths = reading.lengths + counts;
+  const auto logits = owners_[steps_[last].owner].layer->forward_recorded(own, nullptr);
+  return logits.squeeze(1).to(parameters_.scalar_type());
 }
 
 Tensor Network::forward(const Tensors& given) const {

@@ -96,6 +96,15 @@ class Network {
   // The logits for inputs with B rows, without recording.
   torch::Tensor forward(const torch::Tensor& input) const { return forward(Tensors{input}); }
   torch::Tensor forward(const Tensors& inputs) const;
+  // The logits of what follows the next tokens of B texts, [B, V] in the parameters' type, without
+  // recording: those that forward() gives at each text's last token. Of a network that reads from
+  // left to right (graph/left_to_right.h).
+  //   ids      [B, T] int64: row i's first counts[i] ids continue text i; what is behind them is any
+  //            id and changes nothing
+  //   counts   [B] int64, 1 to T each
+  //   reading  what was read before; the tokens are added to it. No row, with what is behind its
+  //            tokens, may come to be longer than its capacity
+  torch::Tensor next_logits(const torch::Tensor& ids, const torch::Tensor& counts, Reading& reading) const;
   // Names the layer that features() stops before. make_network() (make_network.h) names the
   // graph's.
   void set_head(const std::string& layer);
@@ -188,7 +197,10 @@ class Network {
   void make_narrow_copies(torch::ScalarType type);
   // Refreshes the copies of the weights and returns the inputs in the compute type.
   Tensors prepared(const Tensors& inputs) const;
-  // The outputs of the steps before `end`, without recording. One that is not read again is freed.
+  using Apply = std::function<torch::Tensor(std::size_t step, const Tensors& inputs)>;
+  // The outputs of the steps before `end`, each by `apply`. One that is not read again is freed.
+  Tensors values_before(std::size_t end, const Tensors& inputs, const Apply& apply) const;
+  // The same without recording.
   Tensors values_before(std::size_t end, const Tensors& inputs) const;
   // Calls `rule` with the layer's records converted to `type`, while the layer uses the parameters
   // themselves and TF32 is off: the sensitivity of a release depends on what rules compute.

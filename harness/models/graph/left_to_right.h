@@ -1,0 +1,15 @@
+// Whether a network can read texts from left to right, a few tokens at a time
+// (Network::next_logits): each place computes a position from that position alone, but for causal
+// attention.
+#pragma once
+
+#include "harness/base/result.h"
+#include "harness/models/graph/graph.h"
+
+namespace hyfreedp::models::graph {
+
+// An error that names the first place that looks elsewhere. Each kind of layer that reads by
+// position is listed; of another kind nothing is assumed.
+Result<void> check_left_to_right(const Graph& graph);
+
+}  // namespace hyfreedp::models::graph
