@@ -270,4 +270,19 @@ std::string BytePairs::decode(const std::vector<std::int64_t>& ids) const {
   return text;
 }
 
+std::string BytePairs::text_of(const std::vector<std::int64_t>& ids) const {
+  std::map<std::int64_t, std::string> others;  // ids that do not stand for what their symbols are
+  for (const auto& [name, id] : marks_) others[id] = "";
+  for (std::size_t byte = 0; byte < byte_ids_.size(); ++byte) {
+    if (!bytes_) others[byte_ids_[byte]] = std::string(1, static_cast<char>(byte));
+  }
+  std::string text;
+  for (const auto id : ids) {
+    if (id < 0 || id >= vocabulary()) continue;
+    const auto other = others.find(id);
+    text += other != others.end() ? other->second : symbols_[static_cast<std::size_t>(id)];
+  }
+  return text;
+}
+
 }  // namespace hyfreedp::datasets

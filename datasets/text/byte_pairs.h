@@ -59,6 +59,8 @@ class BytePairs {
   // The text of some ids, as symbols and marks stand for it. An unknown id is an invariant
   // violation (it throws).
   std::string decode(const std::vector<std::int64_t>& ids) const;
+  // The same without marks and unknown ids, and with bytes for symbols that are written "<0x0A>".
+  std::string text_of(const std::vector<std::int64_t>& ids) const;
   std::int64_t vocabulary() const { return static_cast<std::int64_t>(symbols_.size()); }
   // The id of a mark; nothing where there is no such mark.
   std::optional<std::int64_t> mark(const std::string& name) const;

@@ -350,4 +350,10 @@ std::vector<std::int64_t> JsonTokens::encode(std::string_view text) {
   return pairs_.encode(whole);
 }
 
+std::optional<std::string> JsonTokens::decode(const std::vector<std::int64_t>& ids) const {
+  auto text = pairs_.text_of(ids);
+  if (!bytes_) boost::replace_all(text, kMetaspace, " ");
+  return blank_ != Blank::as_is && text.starts_with(' ') ? text.substr(1) : text;
+}
+
 }  // namespace hyfreedp::datasets

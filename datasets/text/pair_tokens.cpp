@@ -63,4 +63,9 @@ std::vector<std::int64_t> PairTokens::encode(std::string_view text) {
   return pairs_.encode(blank ? " " + std::string(text) : std::string(text));
 }
 
+std::optional<std::string> PairTokens::decode(const std::vector<std::int64_t>& ids) const {
+  auto text = pairs_.text_of(ids);
+  return begins_with_blank_ && text.starts_with(' ') ? text.substr(1) : text;
+}
+
 }  // namespace hyfreedp::datasets

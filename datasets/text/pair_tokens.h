@@ -24,6 +24,7 @@ class PairTokens final : public Tokenizer {
   static Result<PairTokens> load(const std::string& folder);
 
   std::vector<std::int64_t> encode(std::string_view text) override;
+  std::optional<std::string> decode(const std::vector<std::int64_t>& ids) const override;
   std::int64_t vocabulary() const override { return pairs_.vocabulary(); }
 
  private:

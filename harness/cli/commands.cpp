@@ -30,7 +30,7 @@ const std::vector<Command>& commands() {
       diff_command(),   trace_command(),   export_cell_command(), verify_command(), archive_command(),
       replay_command(), regress_command(), odometer_command(),    export_command(), doctor_command(),
       merge_command(),  epsilon_command(), calibrate_command(),   audit_command(),  list_command(),
-      data_command(),   new_command(),     completion_command(),
+      data_command(),   new_command(),     generate_command(),    score_command(),  completion_command(),
   };
   return all;
 }

@@ -39,6 +39,8 @@ Command audit_command();
 Command list_command();
 Command data_command();
 Command new_command();
+Command generate_command();
+Command score_command();
 Command completion_command();
 
 // Runs `hyfreedp ARGUMENTS`. No arguments or --help: the overview. An unknown command names the

@@ -23,6 +23,7 @@ TEST_P(JsonTokensOf, TextsAndRowsAreThoseOfTokenizers) {
   expect_texts(*tokenizer, kFolder + GetParam());
   expect_rows(*tokenizer, kFolder + GetParam());
   EXPECT_TRUE(tokenizer->marks().end);
+  if (GetParam() != std::string("unknown")) expect_decoded(*tokenizer, kFolder + GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Rules, JsonTokensOf,

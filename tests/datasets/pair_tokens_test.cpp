@@ -22,6 +22,7 @@ TEST_P(PairTokensOf, TextsAndRowsAreHuggingFaces) {
   const auto tokenizer = load_tokenizer(kFolder + GetParam()).value();
   expect_texts(*tokenizer, kFolder + GetParam());
   expect_rows(*tokenizer, kFolder + GetParam());
+  expect_decoded(*tokenizer, kFolder + GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, PairTokensOf,

@@ -60,6 +60,14 @@ inline const std::vector<ReadmeEntry>& readme_entries() {
        "test -e installed/lib/cmake/hyfreedp/hyfreedp-config.cmake",
        "DIR stands for a folder, and the build is elsewhere"},
       {"hyfreedp data fetch efficientnet-lite0", "hyfreedp data info efficientnet-lite0", "needs a network"},
+      {"hyfreedp generate smollm2-135m --prompts prompts.txt --top-p 0.9 --seed 1",
+       "hyfreedp generate --help",
+       "needs fetched weights; tests/end_to_end/generate_test.cpp writes with small ones"},
+      {"hyfreedp score written.jsonl references.txt",
+       "printf '{\"text\": \"a b\"}\\n' > written.jsonl && printf 'a c\\n' > references.txt && hyfreedp "
+       "score "
+       "written.jsonl references.txt",
+       "files are needed"},
       // Mentions of a command, not calls.
       {"hyfreedp", "hyfreedp --help", "the name of the program"},
       {"hyfreedp trace", "hyfreedp trace --help", "names the command"},

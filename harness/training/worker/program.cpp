@@ -11,6 +11,7 @@
 #include "harness/training/cuda_settings.h"
 #include "harness/training/setup.h"
 #include "harness/training/worker/audit.h"
+#include "harness/training/worker/generate.h"
 #include "harness/training/worker/session.h"
 
 namespace hyfreedp::worker {
@@ -28,6 +29,7 @@ or on SIGTERM, SIGINT, SIGHUP or SIGUSR1; a trial it was running can be continue
   --check-device NAME  leaves with status 0 where it can train on cpu or cuda, else with 2 and the reason
   --audit [FILE]  trains what an audit request (FILE or standard input) asks for and judges it; started by
                   `hyfreedp audit`, which writes the request
+  --generate FILE  continues the prompts of a request; started by `hyfreedp generate`, which writes it
 
 Environment: HYFREEDP_THREADS=N   threads of one training step (default 1); idle ones sleep unless
                                   OMP_WAIT_POLICY says otherwise
@@ -79,6 +81,7 @@ int run_program(int count, char** arguments, const training::Parts& parts) {
     if (argument == "--audit" && count <= i + 2) {
       return run_audit(i + 1 < count ? arguments[i + 1] : "", parts);
     }
+    if (argument == "--generate" && count == i + 2) return run_generate(arguments[i + 1]);
     std::cerr << "hyfreedp-worker: unknown argument '" << argument << "'; see --help\n";
     return kBadInput;
   }

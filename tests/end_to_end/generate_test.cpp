@@ -1,0 +1,105 @@
+// `hyfreedp generate` with the real worker: networks of folders, and those that a run kept.
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "harness/base/split.h"
+#include "tests/end_to_end/miniature_texts.h"
+#include "tests/end_to_end/program.h"
+
+namespace hyfreedp::end_to_end {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Generate : public Program {
+ protected:
+  void SetUp() override {
+    Program::SetUp();
+    if (IsSkipped()) return;
+    draw_no_pictures();
+    fs::create_directories(folder_ / "net");
+    write_gpt2(folder_ / "net");
+    write("prompts.txt", "one\n\xc3\xa9t\xc3\xa9 two three\nfour\n");
+  }
+
+  // The objects that it prints.
+  std::vector<json::object> written(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"generate", "net", "--prompts", "prompts.txt", "--tokens", "6"});
+    const auto ended = run(arguments);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(ended.err, "");
+    std::vector<json::object> found;
+    for (const auto& line : split(ended.out, '\n')) {
+      if (!line.empty()) found.push_back(parse_json(line, "line").value().as_object());
+    }
+    return found;
+  }
+};
+
+TEST_F(Generate, ContinuesEachPromptInItsPlace) {
+  const auto texts = written({});
+  ASSERT_EQ(texts.size(), 3U);
+  EXPECT_EQ(texts[0].at("prompt").as_string(), "one");
+  EXPECT_EQ(texts[1].at("prompt").as_string(), "\xc3\xa9t\xc3\xa9 two three");
+  for (const auto& one : texts) {
+    const auto tokens = one.at("tokens").to_number<int>();
+    EXPECT_TRUE(tokens == 6 || one.at("ended").as_bool()) << canonical_json(one);
+    EXPECT_LE(tokens, 6);
+  }
+  EXPECT_EQ(written({"--batch", "1", "--threads", "1"}), texts);
+  EXPECT_EQ(written({"--beam", "3"}).size(), 3U);
+}
+
+TEST_F(Generate, EqualSeedsGiveEqualTexts) {
+  const auto texts = written({"--temperature", "2", "--seed", "5"});
+  EXPECT_EQ(written({"--temperature", "2", "--seed", "5", "--batch", "2"}), texts);
+  EXPECT_NE(written({"--temperature", "2", "--seed", "6"}), texts);
+}
+
+TEST_F(Generate, WritesWithWhatARunKept) {
+  std::string lines;
+  for (int i = 0; i < 200; ++i) lines += fmt::format("hello {}\n", i % 7);
+  write("own.txt", lines);
+  const auto spec = write("own.yaml",
+                          "name: own\ndataset: {name: text-file, path: own.txt, tokenizer: net, length: "
+                          "16}\nmodel: {name: gpt2, weights: net}\nepsilon: [8]\nseeds: [0]\n"
+                          "train: {batch_size: 50, steps: 3, optimizer: adamw}\ntable: {metric: loss}\n"
+                          "rows: [{method: fixed-rate, options: {lr: 1e-2}}]\n");
+  const auto trained = run({"run", spec, "--quiet", "--keep-weights"});
+  ASSERT_EQ(trained.code, 0) << trained.out << trained.err;
+  std::string kept;
+  for (const auto& entry : fs::recursive_directory_iterator(folder_ / "out" / "own")) {
+    if (entry.path().filename() == "model.safetensors") kept = entry.path().parent_path().string();
+  }
+  ASSERT_NE(kept, "");
+  const auto ended = run({"generate", kept, "--prompts", "prompts.txt", "--tokens", "4"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(std::ranges::count(ended.out, '\n'), 3);
+  write("written.jsonl", ended.out);
+  write("references.txt", "a\nb\nc\n");
+  const auto scored = run({"score", "written.jsonl", "references.txt"});
+  EXPECT_EQ(scored.code, 0) << scored.err;
+  EXPECT_THAT(scored.out, HasSubstr("bleu_mteval13a"));
+}
+
+TEST_F(Generate, WhatTheWorkerCannotDoIsOneLine) {
+  const auto refused = [&](const std::vector<std::string>& arguments) {
+    const auto ended = run(arguments);
+    EXPECT_EQ(ended.code, 2) << ended.err;
+    EXPECT_EQ(ended.out, "");
+    EXPECT_EQ(std::ranges::count(ended.err, '\n'), 1) << ended.err;
+    return ended.err;
+  };
+  EXPECT_THAT(refused({"generate", "net", "--prompts", "prompts.txt", "--tokens", "2000"}),
+              HasSubstr("1024 positions"));
+  EXPECT_THAT(refused({"generate", "net", "--prompts", "prompts.txt", "--beam", "200"}),
+              HasSubstr("200 beams need a vocabulary of 400"));
+  write("empty.txt", "one\n\n");
+  EXPECT_THAT(refused({"generate", "net", "--prompts", "empty.txt"}), HasSubstr("prompt 2 is empty"));
+  fs::create_directories(folder_ / "roberta");
+  write_roberta(folder_ / "roberta");
+  EXPECT_THAT(refused({"generate", "roberta", "--prompts", "prompts.txt"}), HasSubstr("model roberta"));
+}
+
+}  // namespace
+}  // namespace hyfreedp::end_to_end
