@@ -1,5 +1,5 @@
-// BLEU (Papineni et al., ACL 2002) of a set of texts, as NIST's script mteval-v13a computes it, with
-// 13a tokens (tokens_13a.h).
+// BLEU (Papineni et al., ACL 2002) of a set of texts, as NIST's script mteval-v13a computes it,
+// with 13a tokens (tokens_13a.h).
 //
 //   exp((ln p_1 + ... + ln p_4) / 4) * min(1, exp(1 - r / c))
 //   p_n   runs of n tokens that a reference has, too (as often as the one that has it most often),

@@ -18,7 +18,7 @@ import sys
 
 ENGINE = ["harness/training", "harness/mechanism", "harness/kernels", "harness/random", "harness/trial"]
 NOT_TRAINING = ["harness/training/audit/", "harness/training/worker/audit.", "harness/trial/code_marks.", "datasets/fetch/",
-                "datasets/scores/", "harness/models/generation/", "harness/training/worker/generate."]
+                "harness/training/worker/generate."]
 NOT_AN_ENTRYS = ["optimizers/facts.cpp", "optimizers/options.h", "optimizers/registry.", "baselines/registry.",
                  "optimizers/template.", "baselines/template."]
 ENDINGS = (".h", ".cpp", ".cu")

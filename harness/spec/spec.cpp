@@ -121,6 +121,20 @@ void apply_labels(Spec& spec) {
   }
 }
 
+std::string recorded_by(Metric metric) {
+  switch (metric) {
+    case Metric::accuracy:
+    case Metric::loss:
+    case Metric::seconds:
+      return "";
+    case Metric::macro_accuracy:
+    case Metric::auc:
+      return "by_class: true";
+    default:
+      return "written: {}";
+  }
+}
+
 Table laid_over(Table above, const Table& below) {
   boost::mp11::mp_for_each<description::Members<Table>>([&](auto member) {
     auto& field = above.*member.pointer;

@@ -11,7 +11,24 @@
 
 namespace hyfreedp::spec {
 
-enum class Metric { accuracy, loss, seconds, macro_accuracy, auc };
+enum class Metric {
+  accuracy,
+  loss,
+  seconds,
+  macro_accuracy,
+  auc,
+  // Of written texts (datasets/scores/scores.h).
+  bleu_mteval13a,
+  nist_mteval13a,
+  meteor_nltk_exact_and_stem_13a,
+  rouge_l_coco_13a,
+  cider_coco_13a,
+  squad_exact_match,
+  squad_f1
+};
+// What `evaluate` must say so that runs record the metric, "by_class: true" or "written: {}";
+// empty: they always do.
+std::string recorded_by(Metric metric);
 enum class FoldedGroups { all, median, max };
 enum class IntervalKind { none, t, bootstrap };
 // The columns beside the results: the label with its flags, the time, the memory.
@@ -19,7 +36,9 @@ enum class TableColumn { label, time, memory };
 // The parts of a cell: one of mean and median; then what stands with it.
 enum class CellPart { mean, median, sd, range, epsilon, n };
 enum class TableNotes { all, footnotes, none };
-BOOST_DESCRIBE_ENUM(Metric, accuracy, loss, seconds, macro_accuracy, auc)
+BOOST_DESCRIBE_ENUM(Metric, accuracy, loss, seconds, macro_accuracy, auc, bleu_mteval13a, nist_mteval13a,
+                    meteor_nltk_exact_and_stem_13a, rouge_l_coco_13a, cider_coco_13a, squad_exact_match,
+                    squad_f1)
 BOOST_DESCRIBE_ENUM(FoldedGroups, all, median, max)
 BOOST_DESCRIBE_ENUM(IntervalKind, none, t, bootstrap)
 BOOST_DESCRIBE_ENUM(TableColumn, label, time, memory)

@@ -62,7 +62,25 @@ Result<void> RunEvaluation::conclude(mechanism::Mechanism& mechanism) {
     if (auto tested = record(steps, job_.config.ood_test[i].split(), result); !tested || stopped_)
       return tested;
   }
+  if (auto tested = record_written(); !tested || stopped_) return tested;
   return record_scores(mechanism);
+}
+
+Result<void> RunEvaluation::record_written() {
+  if (!setup_.written) return {};
+  const auto averaged = average();
+  std::optional<DisplacedWeights> displaced;
+  if (averaged.defined()) displaced.emplace(setup_.network.parameters(), scratch_).assign(averaged);
+  const auto found = write_and_score(setup_.network, *setup_.written,
+                                     *job_.config.evaluation.recorded.written, job_.stop_requested);
+  if (!found) return found.error();
+  stopped_ = !found->has_value();
+  if (stopped_) return {};
+  for (const auto& [name, value] : **found) {
+    auto written = job_.journal.metric({job_.config.steps, "test", name, value, trial::Visibility::test});
+    if (!written) return written.error();
+  }
+  return {};
 }
 
 Result<void> RunEvaluation::record_scores(mechanism::Mechanism& mechanism) {

@@ -37,6 +37,7 @@ class RunEvaluation {
   Evaluated evaluate_on(BatchReader& reader, AlsoEvaluated also = {});
   Evaluated evaluate_on_training(bool by_class);
   Result<void> record(std::int64_t done, const std::string& split, const Evaluated& result);
+  Result<void> record_written();
   Result<void> record_scores(mechanism::Mechanism& mechanism);
 
   const TrainingJob& job_;

@@ -142,6 +142,12 @@ Checked<Setup> set_up(const trial::TrialConfig& config, const datasets::Dataset&
   auto augmentation =
       moved.copies > 0 ? std::optional<Augmentation>(std::in_place, moved, sizes->image) : std::nullopt;
   const auto& labels = rule_of(sizes->labels);
+  std::optional<WrittenTask> written;
+  if (config.evaluation.recorded.written) {
+    auto task = written_task(config, *sizes, dataset.test);
+    if (!task) return invalid(task.error().message);
+    written = std::move(*task);
+  }
   std::vector<BatchReader> shifted;
   shifted.reserve(ood_test.size());
   for (const auto& split : ood_test) shifted.emplace_back(aligned(labels, split), options, *microbatch);
@@ -158,7 +164,8 @@ Checked<Setup> set_up(const trial::TrialConfig& config, const datasets::Dataset&
                .train = BatchReader(aligned(labels, dataset.private_train), options, *microbatch),
                .validation = BatchReader(aligned(labels, dataset.private_validation), options, *microbatch),
                .test = BatchReader(aligned(labels, dataset.test), options, *microbatch),
-               .ood_test = std::move(shifted)};
+               .ood_test = std::move(shifted),
+               .written = std::move(written)};
 }
 
 Checked<void> begin_run(const trial::TrialConfig& config, Setup& setup) {

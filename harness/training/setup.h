@@ -10,6 +10,7 @@
 #include "harness/training/batch_reader.h"
 #include "harness/training/gradient.h"
 #include "harness/training/labels.h"
+#include "harness/training/written_texts.h"
 #include "harness/trial/trial_config.h"
 #include "optimizers/learning_rate.h"
 #include "optimizers/optimizer.h"
@@ -38,6 +39,7 @@ struct Setup {
   BatchReader validation;
   BatchReader test;
   std::vector<BatchReader> ood_test;  // one of each of the config's
+  std::optional<WrittenTask> written = {};  // where the config asks for texts
 };
 
 // The device called `name`, "cpu" or "cuda". Fails if there is no usable GPU; the CPU does not

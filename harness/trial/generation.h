@@ -1,5 +1,5 @@
-// How a network continues texts, and what `hyfreedp generate` asks of the worker, as structs that are
-// described once. No LibTorch.
+// How a network continues texts, and what `hyfreedp generate` asks of the worker, as structs that
+// are described once. No LibTorch.
 #pragma once
 
 #include <boost/describe.hpp>
@@ -29,6 +29,8 @@ struct GenerationOptions {
   double temperature = 1;
   std::int64_t seed = 0;
   std::int64_t batch = 16;
+
+  bool operator==(const GenerationOptions&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(GenerationOptions, (),
                       (decoding, tokens, beams, length_penalty, top_p, temperature, seed, batch))

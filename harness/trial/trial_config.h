@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/trial/generation.h"
 #include "harness/trial/privacy_plan.h"
 #include "harness/trial/training_options.h"
 
@@ -81,13 +82,16 @@ struct Recorded {
   bool distance = false;
   // Also the macro accuracy and the AUC of test data (harness/training/class_scores.h).
   bool by_class = false;
+  // Scores of what the network writes after the prompts of the test split, at the end of the run
+  // (harness/training/written_texts.h).
+  std::optional<GenerationOptions> written;
 
   bool operator==(const Recorded&) const = default;
   static constexpr bool kLeftOut = true;
 };
 BOOST_DESCRIBE_STRUCT(Recorded, (),
                       (gradient_norms, raw_losses, training_split, noise_residual, released_norms, distance,
-                       by_class))
+                       by_class, written))
 
 struct Evaluation {
   // number of steps between test evaluations (one is always at the end); 0: at the end only

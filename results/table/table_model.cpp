@@ -327,9 +327,8 @@ class Builder {
       result.failure_kind =
           settings_.metric == spec::Metric::accuracy ? "no-test-accuracy" : "no-" + name_of(settings_.metric);
       result.failure_message = "the reported run holds no " + metric_facts(settings_.metric).title;
-      if (settings_.metric == spec::Metric::macro_accuracy || settings_.metric == spec::Metric::auc) {
-        result.failure_message += ", which `evaluate: {by_class: true}` records";
-      }
+      if (const auto what = spec::recorded_by(settings_.metric); !what.empty())
+        result.failure_message += fmt::format(", which `evaluate: {{{}}}` records", what);
       return reported;
     }
     cell.memory.raise_to(*memory);

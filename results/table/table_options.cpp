@@ -9,6 +9,27 @@ const MetricFacts& metric_facts(spec::Metric metric) {
   static const MetricFacts kSeconds{"training time of the reported run", "s", 2, false, "", "s"};
   static const MetricFacts kMacro{"test macro accuracy", "%", 1, true, "macro-accuracy", "macro accuracy"};
   static const MetricFacts kAuc{"test AUC", "%", 1, true, "auc", "AUC"};
+  // What is not the number of the definition's own program says so (datasets/scores/scores.h).
+  static const MetricFacts kBleu{"test BLEU (mteval-v13a)", "%", 2, true, "bleu-mteval13a", "BLEU"};
+  static const MetricFacts kNist{"test NIST (mteval-v13a)", "", 3, true, "nist-mteval13a", "NIST"};
+  static const MetricFacts kMeteor{
+      "test METEOR (nltk's definition, exact and stem matches alone, 13a tokens)",
+      "%",
+      2,
+      true,
+      "meteor-nltk-exact-and-stem-13a",
+      "METEOR, exact and stem"};
+  static const MetricFacts kRouge{"test ROUGE-L (pycocoevalcap's definition, 13a tokens)",
+                                  "%",
+                                  2,
+                                  true,
+                                  "rouge-l-coco-13a",
+                                  "ROUGE-L, 13a"};
+  static const MetricFacts kCider{
+      "test CIDEr-D (pycocoevalcap's definition, 13a tokens)", "", 3, true, "cider-coco-13a", "CIDEr, 13a"};
+  static const MetricFacts kExactMatch{
+      "test exact match (SQuAD v1.1)", "%", 2, true, "squad-exact-match", "exact match"};
+  static const MetricFacts kSquadF1{"test F1 of words (SQuAD v1.1)", "%", 2, true, "squad-f1", "F1"};
   switch (metric) {
     case spec::Metric::accuracy:
       return kAccuracy;
@@ -18,6 +39,20 @@ const MetricFacts& metric_facts(spec::Metric metric) {
       return kMacro;
     case spec::Metric::auc:
       return kAuc;
+    case spec::Metric::bleu_mteval13a:
+      return kBleu;
+    case spec::Metric::nist_mteval13a:
+      return kNist;
+    case spec::Metric::meteor_nltk_exact_and_stem_13a:
+      return kMeteor;
+    case spec::Metric::rouge_l_coco_13a:
+      return kRouge;
+    case spec::Metric::cider_coco_13a:
+      return kCider;
+    case spec::Metric::squad_exact_match:
+      return kExactMatch;
+    case spec::Metric::squad_f1:
+      return kSquadF1;
     case spec::Metric::seconds:
       break;
   }
@@ -35,7 +70,8 @@ const std::vector<OptionSpec>& table_options() {
          .help =
              "what a cell shows: test accuracy in percent, test loss, the training time of the reported "
              "run, or, where `evaluate: {by_class: true}` records them, the mean accuracy over classes or "
-             "the area under the ROC curve, in percent"},
+             "the area under the ROC curve, in percent; or, where `evaluate: {written: {}}` has texts "
+             "written, one of their scores, whose names say by whose definition"},
         {.name = "relative_to",
          .help = "id of a row to compare with: the difference to it with its 95 % interval; of seconds, "
                  "the ratio to it and its range over seeds"},

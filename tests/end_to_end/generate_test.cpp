@@ -82,6 +82,64 @@ TEST_F(Generate, WritesWithWhatARunKept) {
   EXPECT_THAT(scored.out, HasSubstr("bleu_mteval13a"));
 }
 
+// A run's scores of what it writes are those of the two commands on the weights that it kept.
+TEST_F(Generate, ARunRecordsTheScoresOfWhatItWrites) {
+  const auto record = [](int i, const std::string& reference) {
+    return fmt::format("{{\"question\": \"say {}:\", \"answer\": \"{}\"}}\n", i, reference);
+  };
+  std::string train, test, prompts, references;
+  for (int i = 0; i < 150; ++i) train += record(i % 10, fmt::format(" hello {}", i % 10));
+  for (int i = 0; i < 6; ++i) {
+    const auto first = fmt::format(" hello {}", i), second = fmt::format(" good day {}", i);
+    test += record(i, first) + record(i, second);
+    prompts += fmt::format("say {}:\n", i);
+    references += first + "\n" + second + "\n\n";
+  }
+  fs::create_directories(folder_ / "chats");
+  write("chats/train.jsonl", train);
+  write("chats/test.jsonl", test);
+  write("asked.txt", prompts);
+  write("wanted.txt", references);
+  const auto spec = [&](const std::string& length, const std::string& written) {
+    return fmt::format(
+        "name: written\ndataset: {{name: text-file, path: chats, text: answer, prompt: question, tokenizer: "
+        "net, length: {}, other_people: true}}\nmodel: {{name: gpt2, weights: net}}\nepsilon: [8]\nseeds: "
+        "[0]\ntrain: {{batch_size: 50, steps: 4, optimizer: adamw}}\nevaluate: {{written: {}}}\ntable: "
+        "{{metric: bleu-mteval13a}}\nrows: [{{method: fixed-rate, options: {{lr: 3e-2}}}}]\n",
+        length, written);
+  };
+  const auto path = write("written.yaml", spec("32", "{decoding: beam, beams: 3, tokens: 8}"));
+  const auto trained = run({"run", path, "--quiet", "--keep-weights"});
+  ASSERT_EQ(trained.code, 0) << trained.out << trained.err;
+  EXPECT_THAT(run({"table", "written"}).out, HasSubstr("BLEU"));
+  std::string kept;
+  for (const auto& entry : fs::recursive_directory_iterator(folder_ / "out" / "written")) {
+    if (entry.path().filename() == "model.safetensors") kept = entry.path().parent_path().string();
+  }
+  const auto ended =
+      run({"generate", kept, "--prompts", "asked.txt", "--tokens", "8", "--beam", "3", "--threads", "1"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  write("written.jsonl", ended.out);
+  const auto scored = run({"score", "written.jsonl", "wanted.txt", "--json"});
+  ASSERT_EQ(scored.code, 0) << scored.err;
+  const auto metadata = read_json_file(kept + "/trial.json").value();
+  const auto& recorded = metadata.at("test").as_object();
+  const auto values = parse_json(scored.out, "scores").value();
+  for (const auto& item : values.as_object()) {
+    if (item.key() == "texts") continue;
+    auto name = std::string(item.key());
+    std::ranges::replace(name, '_', '-');
+    ASSERT_TRUE(recorded.contains(name)) << name << canonical_json(metadata);
+    EXPECT_NEAR(recorded.at(name).to_number<double>(), item.value().to_number<double>(), 1e-12) << name;
+  }
+  // What is refused, and where.
+  const auto refused = run({"run", write("short.yaml", spec("12", "{}")), "--quiet"});
+  EXPECT_THAT(refused.out + refused.err, HasSubstr("cut at 'length' 12"));
+  const auto unknown = run({"run", write("odd.yaml", spec("32", "{beam: 3}")), "--quiet"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("evaluate.written"));
+}
+
 TEST_F(Generate, WhatTheWorkerCannotDoIsOneLine) {
   const auto refused = [&](const std::vector<std::string>& arguments) {
     const auto ended = run(arguments);
@@ -91,7 +149,7 @@ TEST_F(Generate, WhatTheWorkerCannotDoIsOneLine) {
     return ended.err;
   };
   EXPECT_THAT(refused({"generate", "net", "--prompts", "prompts.txt", "--tokens", "2000"}),
-              HasSubstr("1024 positions"));
+              HasSubstr("1024 positions are fewer"));
   EXPECT_THAT(refused({"generate", "net", "--prompts", "prompts.txt", "--beam", "200"}),
               HasSubstr("200 beams need a vocabulary of 400"));
   write("empty.txt", "one\n\n");

@@ -125,10 +125,14 @@ TEST(Generation, ATextLongerThanWasSaidIsRefused) {
 }
 
 TEST(Generation, OnlyNetworksThatReadFromLeftToRightMayWrite) {
-  for (const auto& name : kNetworks) EXPECT_TRUE(graph::check_left_to_right(graph_of_model(name))) << name;
+  for (const auto& name : kNetworks)
+    EXPECT_TRUE(graph::check_left_to_right(graph_of_model(name), 10)) << name;
+  EXPECT_TRUE(graph::check_left_to_right(graph_of_model("gpt2"), 24));
+  EXPECT_FALSE(graph::check_left_to_right(graph_of_model("gpt2"), 25));
+  EXPECT_FALSE(graph::check_left_to_right(graph_of_model("opt"), 11)) << "two rows are of no token";
   const auto bert = graph_of(BertShape::from_json(config_of("bert"), "bert", BertShape::Family::bert).value(),
                              std::nullopt);
-  const auto refused = graph::check_left_to_right(bert.value());
+  const auto refused = graph::check_left_to_right(bert.value(), 4);
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("looks elsewhere"), std::string::npos);
 }
@@ -178,8 +182,8 @@ TEST(Nucleus, EqualSeedsGiveEqualTexts) {
   EXPECT_NE(texts(), first);
 }
 
-// 2,000 equal prompts: the counts of first tokens against softmax, by chi-square over the tokens that
-// are expected five times or more (false failure below 1e-4 over seeds; the seed is fixed).
+// 2,000 equal prompts: the counts of first tokens against softmax, by chi-square over the tokens
+// that are expected five times or more (false failure below 1e-4 over seeds; the seed is fixed).
 TEST(Nucleus, WrittenTokensHaveTheNetworksDistribution) {
   const auto network = network_of("gpt2", torch::kFloat64);
   constexpr std::size_t kTexts = 2000;

@@ -63,6 +63,8 @@ TEST_F(SpecTable, HasNoMetricThatItsRunsDoNotRecord) {
   EXPECT_THAT(refusal(yaml("table: {metric: auc}")),
               HasSubstr("table.metric is of what `evaluate: {by_class: true}` records, which panel 'p'"));
   EXPECT_EQ(refusal(yaml("table: {metric: auc}", ", evaluate: {every: 0, by_class: true}")), "");
+  EXPECT_THAT(refusal(yaml("table: {metric: bleu-mteval13a}")),
+              HasSubstr("table.metric is of what `evaluate: {written: {}}` records, which panel 'p'"));
 }
 
 TEST_F(SpecTable, NamesRowsThatItShows) {

@@ -8,9 +8,9 @@
 
 namespace hyfreedp::cli {
 
-// The lines of the file, empty ones included; of standard input where `path` is "-". Of a file called
-// *.jsonl, which has a JSON object a line, the texts of the member `member`. Texts are UTF-8; errors
-// name the line.
+// The lines of the file, empty ones included; of standard input where `path` is "-". Of a file
+// called *.jsonl, which has a JSON object a line, the texts of the member `member`. Texts are
+// UTF-8; errors name the line.
 Result<std::vector<std::string>> text_lines(const std::string& path, const std::string& member);
 
 }  // namespace hyfreedp::cli

@@ -21,9 +21,10 @@ struct Written {
 // Continues each prompt of 1 token at least. The network reads from left to right
 // (graph/left_to_right.h) and has places for the longest prompt and `options.tokens` more.
 //   end    the token that ends a text; nothing: no token does
-//   first  the number of the first prompt: nucleus draws for prompt i depend on the seed and first +
-//          i alone, so that equal seeds give equal texts however prompts are divided into calls
-// With beams the vocabulary is at least twice their number. `options.batch` prompts are continued at once.
+//   first  the number of the first prompt: nucleus draws for prompt i depend on the seed and first
+//          + i alone, so that equal seeds give equal texts however prompts are divided into calls
+// With beams the vocabulary is at least twice their number. `options.batch` prompts are continued
+// at once.
 std::vector<Written> continue_texts(const Network& network, std::span<const Ids> prompts,
                                     const trial::GenerationOptions& options, std::optional<std::int64_t> end,
                                     std::uint64_t first = 0);

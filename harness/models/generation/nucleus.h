@@ -9,8 +9,8 @@
 namespace hyfreedp::models {
 
 // One token for each row of logits [B, V]. With p = softmax(logits / temperature), tokens sorted by
-// p (of equals the smaller id first), the nucleus is the fewest first ones whose p add up to `top_p`
-// or more; a token of it is drawn with probability p / (sum of the nucleus).
+// p (of equals the smaller id first), the nucleus is the fewest first ones whose p add up to
+// `top_p` or more; a token of it is drawn with probability p / (sum of the nucleus).
 //   top_p        in (0, 1]
 //   temperature  above 0
 //   uniforms     [B], in [0, 1): where the draw falls among the cumulated probabilities

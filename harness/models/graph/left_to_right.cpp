@@ -1,5 +1,7 @@
 #include "harness/models/graph/left_to_right.h"
 
+#include <fmt/format.h>
+
 namespace hyfreedp::models::graph {
 namespace {
 
@@ -23,10 +25,18 @@ struct ReadsOn {
 
 }  // namespace
 
-Result<void> check_left_to_right(const Graph& graph) {
+Result<void> check_left_to_right(const Graph& graph, std::int64_t length) {
   for (const auto& place : graph.places) {
     if (!std::visit(ReadsOn{}, place.layer))
       return error("the network does not read from left to right: '" + place.name + "' looks elsewhere");
+    const auto* table = std::get_if<Positions>(&place.layer);
+    if (table == nullptr) continue;
+    const auto places = table->shape.at(table->shape.size() - 2) - table->first;
+    if (places < length)
+      return error(
+          fmt::format("its {} positions are fewer than the {} tokens of the longest prompt and what is "
+                      "written after it",
+                      places, length));
   }
   return {};
 }

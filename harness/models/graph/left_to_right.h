@@ -8,8 +8,9 @@
 
 namespace hyfreedp::models::graph {
 
-// An error that names the first place that looks elsewhere. Each kind of layer that reads by
-// position is listed; of another kind nothing is assumed.
-Result<void> check_left_to_right(const Graph& graph);
+// An error that names the first place that looks elsewhere, or whose table of positions is too
+// short for texts of `length` tokens. Each kind of layer that reads by position is listed; of
+// another kind nothing is assumed.
+Result<void> check_left_to_right(const Graph& graph, std::int64_t length);
 
 }  // namespace hyfreedp::models::graph

@@ -99,8 +99,8 @@ class Network {
   // The logits of what follows the next tokens of B texts, [B, V] in the parameters' type, without
   // recording: those that forward() gives at each text's last token. Of a network that reads from
   // left to right (graph/left_to_right.h).
-  //   ids      [B, T] int64: row i's first counts[i] ids continue text i; what is behind them is any
-  //            id and changes nothing
+  //   ids      [B, T] int64: row i's first counts[i] ids continue text i; what is behind them is
+  //            any id and changes nothing
   //   counts   [B] int64, 1 to T each
   //   reading  what was read before; the tokens are added to it. No row, with what is behind its
   //            tokens, may come to be longer than its capacity

@@ -5,6 +5,20 @@
 namespace hyfreedp::runner {
 namespace {
 
+constexpr const char* kWritten = "written";
+
+// Texts are made of tokens, and read with the dataset's own tokenizer.
+void check_written(const Entry& written, const spec::Named& dataset, Problems& problems) {
+  const auto facts = datasets::find_dataset(dataset.name);
+  if (!facts) return;
+  if (datasets::sizes(**facts, dataset.options).labels != datasets::LabelKind::tokens) {
+    problems.add(
+        written.wrong("is for language models; " + dataset.name + " has no texts that are continued", ""));
+  } else if (string_or(dataset.options, "tokenizer", "").empty()) {
+    problems.add(written.wrong("needs a dataset with 'tokenizer', which makes texts of tokens", ""));
+  }
+}
+
 const std::vector<OptionSpec>& evaluate_options() {
   static const auto table = options_of<spec::Evaluate>(
       {{.name = "every",
@@ -40,13 +54,21 @@ const std::vector<OptionSpec>& evaluate_options() {
 std::vector<std::string> evaluate_keys() {
   std::vector<std::string> names;
   for (const auto& option : evaluate_options()) names.push_back(option.name);
+  names.emplace_back(kWritten);
   return names;
 }
 
 std::optional<spec::Evaluate> read_evaluate(const Layers& evaluate, const std::optional<spec::Named>& dataset,
                                             Problems& problems) {
-  const auto read = read_options<spec::Evaluate>(evaluate_options(), evaluate, problems);
+  auto read = read_options<spec::Evaluate>(evaluate_options(), evaluate, problems, {kWritten});
+  if (const auto given = evaluate.find(kWritten)) {
+    const auto written =
+        read_options<trial::GenerationOptions>(trial::generation_options(), Layers({*given}), problems);
+    if (!written) return std::nullopt;
+    if (read) read->recorded.written = *written;
+  }
   if (!read || !dataset) return read;
+  if (read->recorded.written) check_written(*evaluate.find(kWritten), *dataset, problems);
   if (const auto facts = datasets::find_dataset(dataset->name); read->recorded.by_class && facts) {
     if (datasets::sizes(**facts, dataset->options).labels != datasets::LabelKind::classes) {
       problems.add(evaluate.find("by_class")

@@ -38,12 +38,16 @@ std::vector<std::string> shown_rows(const spec::Table& options, const std::vecto
 void check_metric(const Entry& table, const spec::Table& options, const std::vector<spec::Panel>& panels,
                   Problems& problems) {
   const auto metric = options.metric.value_or(spec::Metric::accuracy);
-  if (metric != spec::Metric::macro_accuracy && metric != spec::Metric::auc) return;
-  const auto lacks = [](const spec::Panel& panel) { return !panel.evaluate.recorded.by_class; };
+  const auto what = spec::recorded_by(metric);
+  if (what.empty()) return;
+  const auto lacks = [&](const spec::Panel& panel) {
+    const auto& recorded = panel.evaluate.recorded;
+    return what == "by_class: true" ? !recorded.by_class : !recorded.written;
+  };
   const auto panel = std::ranges::find_if(panels, lacks);
   if (panel == panels.end()) return;
   problems.add(table.find("metric")->wrong(
-      fmt::format("is of what `evaluate: {{by_class: true}}` records, which panel '{}' does not ask for",
+      fmt::format("is of what `evaluate: {{{}}}` records, which panel '{}' does not ask for", what,
                   panel->id),
       ""));
 }

@@ -62,7 +62,7 @@ Result<models::Network> network_of(const trial::GenerationRequest& request, cons
   const models::ModelInput input{.classes = vocabulary, .length = length, .vocabulary = vocabulary};
   const auto plan = models::blueprint(name, *options, input);
   if (!plan) return plan.error();
-  if (auto reads = models::graph::check_left_to_right(plan->graph); !reads)
+  if (auto reads = models::graph::check_left_to_right(plan->graph, length); !reads)
     return in_context("model " + name, reads.error());
   return models::make_model(name, *options, input, random::key_from_seed("every weight is in the file"),
                             torch::kFloat32);
