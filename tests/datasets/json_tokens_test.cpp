@@ -23,7 +23,9 @@ TEST_P(JsonTokensOf, TextsAndRowsAreThoseOfTokenizers) {
   expect_texts(*tokenizer, kFolder + GetParam());
   expect_rows(*tokenizer, kFolder + GetParam());
   EXPECT_TRUE(tokenizer->marks().end);
-  if (GetParam() != std::string("unknown")) expect_decoded(*tokenizer, kFolder + GetParam());
+  // The others have no symbol for some bytes.
+  const auto lacks_bytes = GetParam() == std::string("unknown") || GetParam() == std::string("smollm");
+  if (!lacks_bytes) expect_decoded(*tokenizer, kFolder + GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Rules, JsonTokensOf,

@@ -32,6 +32,7 @@ inline void expect_texts(Tokenizer& tokenizer, const std::string& folder) {
 inline void expect_decoded(Tokenizer& tokenizer, const std::string& folder) {
   for (const auto& one : tokenizer_cases(folder, "cases")) {
     const auto text = string_or(one.as_object(), "text", "");
+    if (text.find("\xe2\x96\x81") != std::string::npos) continue;  // which is Llama's blank
     auto ids = tokenizer.encode(text);
     for (const auto mark : tokenizer.marks().after) ids.push_back(mark);
     ids.push_back(tokenizer.vocabulary());  // a network may have more
