@@ -58,6 +58,7 @@ class GenerateCommand : public CommandTest {
 TEST_F(GenerateCommand, WhatCannotBeIsRefused) {
   const auto prompts = file("prompts.txt", "one\n");
   const auto weights = folder_.string();
+  for (const char* name : {"config.json", "model.safetensors"}) file(name, "{}");
   expect_refused({}, {"generate needs a folder of weights"});
   expect_refused({weights}, {"--prompts"});
   expect_refused({"no-such-weights", "--prompts", prompts}, {"no-such-weights"});

@@ -133,7 +133,7 @@ TEST_F(Generate, ARunRecordsTheScoresOfWhatItWrites) {
     EXPECT_NEAR(recorded.at(name).to_number<double>(), item.value().to_number<double>(), 1e-12) << name;
   }
   // What is refused, and where.
-  const auto refused = run({"run", write("short.yaml", spec("12", "{}")), "--quiet"});
+  const auto refused = run({"run", write("short.yaml", spec("12", "{}")), "--quiet", "--out", "short"});
   EXPECT_THAT(refused.out + refused.err, HasSubstr("cut at 'length' 12"));
   const auto unknown = run({"run", write("odd.yaml", spec("32", "{beam: 3}")), "--quiet"});
   EXPECT_EQ(unknown.code, 2);
