@@ -189,6 +189,8 @@ struct Baseline {
   std::string summary;  // a sentence for `hyfreedp list methods`
   Label label = Label::end_to_end;
   bool has_non_private_arm = true;  // meaningful at epsilon = infinity
+  // The optimizer that the method brings, or one that takes as much memory. Empty: the panel's.
+  std::string optimizer = {};
   // What a method does with epsilon that cannot have Cell::noise_multiplier instead, such as
   // "divides epsilon between gradients and losses". Empty: it can.
   std::string needs_epsilon = {};

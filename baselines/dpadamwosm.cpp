@@ -1,6 +1,7 @@
 #include "baselines/dpadamwosm.h"
 
 #include "baselines/support.h"
+#include "harness/mechanism/set_optimizer.h"
 #include "optimizers/facts.h"
 
 namespace hyfreedp::baselines {
@@ -26,7 +27,7 @@ Result<trial::TrialConfig> make(const Cell& cell) {
   const auto noise = plain_noise(own, cell.epsilon);
   if (!noise) return noise.error();
   auto config = at_rate(own, *noise, options.alpha);
-  config.optimizer = optimizer("dpadamwosm", subset(cell.options, rule_options()));
+  mechanism::set_optimizer(config, optimizer("dpadamwosm", subset(cell.options, rule_options())));
   return config;
 }
 
@@ -38,6 +39,7 @@ Baseline dpadamwosm() {
                     .source = "Mohapatra et al., AAAI 2022",
                     .summary = "Adam without second moments at its default rate; nothing is tuned.",
                     .has_non_private_arm = false,
+                    .optimizer = "dpadamwosm",
                     .options = options_of<MethodOptions>(
                         {ranged_option("alpha", 1e-12, 1e6, "learning rate"),
                          ranged_option("clipping_threshold", 1e-12, 1e6, "C of per-sample clipping")}),

@@ -49,7 +49,7 @@ Result<accounting::Events> selection_events(const Baseline& baseline, const Cell
     const auto* batch = std::get_if<accounting::Batch>(&event.what);
     if (batch == nullptr) continue;
     for (const auto& release : batch->releases) {
-      if (release.purpose != mechanism::kGradient) continue;
+      if (!mechanism::is_followed(release.purpose)) continue;
       if (auto checked = check_noise(cell, release.noise_multiplier); !checked) return checked.error();
     }
   }

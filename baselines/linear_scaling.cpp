@@ -5,6 +5,8 @@
 #include "baselines/linear_settings.h"
 #include "baselines/support.h"
 #include "harness/base/text.h"
+#include "harness/mechanism/set_optimizer.h"
+#include "optimizers/facts.h"
 
 namespace hyfreedp::baselines {
 namespace {
@@ -19,6 +21,17 @@ std::function<double()> draws_of(const Cell& cell, std::string what) {
   };
 }
 
+// SGD with the method's own options, or DP-ZO with them where the panel trains with it.
+trial::Named optimizer_of(const Cell& cell, const Settings& settings) {
+  const auto& panels = cell.base.optimizer;
+  if (!optimizers::find_optimizer(panels.name).value()->of_loss_changes) {
+    return optimizer("sgd", settings.sgd);
+  }
+  auto options = panels.options;
+  for (const auto& own : settings.sgd) options[own.key()] = own.value();
+  return optimizer(panels.name, options);
+}
+
 trial::TrialConfig config_of(const Cell& cell, const Settings& settings, Place place, const rule::Run& run,
                              double mu) {
   const auto privacy = linear_search::plan_of(cell, settings, place, run.steps, mu);
@@ -28,8 +41,8 @@ trial::TrialConfig config_of(const Cell& cell, const Settings& settings, Place p
       settings.options.product == Product::eta_t_b_c ? run.eta / privacy.sensitivity() : run.eta;
   auto config = at_rate(cell, 0, rate);
   config.steps = run.steps;
-  config.optimizer = optimizer("sgd", settings.sgd);
   config.privacy = privacy;
+  mechanism::set_optimizer(config, optimizer_of(cell, settings));
   if (settings.options.head == Head::zero) {
     config.model.options[config.model.name == "mlp" ? "last_layer" : "init"] = "zero";
   }

@@ -6,6 +6,7 @@
 #include "baselines/dowg.h"
 #include "baselines/dp_hyper.h"
 #include "baselines/dp_hyper_simulated.h"
+#include "baselines/dp_zo.h"
 #include "baselines/dpadam.h"
 #include "baselines/dpadamwosm.h"
 #include "baselines/dpmomentum.h"
@@ -40,6 +41,7 @@ const std::vector<Baseline>& registry() {
       dpmomentum(),
       dpadam(),
       adadp(),
+      dp_zo(),
       single_step(),
       hyfreedp(),
       hyfreedp_plus(),

@@ -1,6 +1,7 @@
 #include "baselines/single_step.h"
 
 #include "baselines/search.h"
+#include "harness/mechanism/set_optimizer.h"
 
 namespace hyfreedp::baselines {
 namespace {
@@ -17,8 +18,8 @@ std::vector<trial::TrialConfig> candidates(const Cell& cell) {
   for (const double rate : options.rates) {
     auto config = at_rate(cell, 0, rate);
     config.steps = 1;
-    config.optimizer = optimizer(options.optimizer, {});
     config.privacy = on_full_batches(config.privacy);
+    mechanism::set_optimizer(config, optimizer(options.optimizer, {}));
     if (auto* init = config.model.options.if_contains("init")) *init = "zero";
     configs.push_back(std::move(config));
   }
@@ -33,6 +34,7 @@ Baseline single_step() {
       .title = "Single step",
       .source = "Mehta et al. 2022, arXiv:2205.02973",
       .summary = "One full-batch step from a zero last layer at a public rate; nothing is tuned.",
+      .optimizer = "sgd",
       .options = options_of<SingleStepOptions>(
           {grid_option("rates", "learning rates to try; a single one needs no tuning"),
            {.name = "optimizer", .help = "optimizer that makes the step", .choices = {"sgd", "adam"}}}),

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "baselines/run_count.h"
+#include "harness/mechanism/set_optimizer.h"
 #include "optimizers/facts.h"
 
 namespace hyfreedp::baselines {
@@ -13,7 +14,7 @@ using Configs = std::vector<trial::TrialConfig>;
 
 struct GridOptions {
   std::vector<double> rates, momenta;  // empty: none to tune
-  std::vector<double> thresholds = {0.1, 0.2, 0.5, 1};
+  std::vector<double> thresholds;
   std::int64_t candidates = 0;  // 0: all
 };
 BOOST_DESCRIBE_STRUCT(GridOptions, (), (rates, momenta, thresholds, candidates))
@@ -24,10 +25,11 @@ std::vector<OptionSpec> grid_options(const TunedGrid& grid) {
   if (!grid.momenta.empty()) {
     table.push_back(ranged_option("momenta", 1e-12, 1 - 1e-12, "decays of the momentum buffer"));
   }
-  table.push_back(grid_option("thresholds", "clipping thresholds C of per-sample clipping"));
+  table.push_back(grid_option("thresholds", grid.clips));
   table.push_back(ranged_option("candidates", 0, 1e6,
                                 "number of candidates drawn from the grid without replacement; 0: all"));
-  return options_of<GridOptions>(std::move(table), {.rates = grid.rates, .momenta = grid.momenta});
+  return options_of<GridOptions>(
+      std::move(table), {.rates = grid.rates, .momenta = grid.momenta, .thresholds = grid.thresholds});
 }
 
 std::vector<OptionSpec> own_options(const TunedGrid& grid) {
@@ -63,8 +65,8 @@ Configs candidates_of(const Cell& cell, const TunedGrid& grid) {
       if (!grid.momenta.empty()) own["momentum"] = momentum;
       for (const double threshold : options.thresholds) {
         auto config = at_rate(cell, 0, rate);
-        config.optimizer = optimizer(grid.optimizer, own);
         config.privacy = with_threshold(config.privacy, threshold);
+        mechanism::set_optimizer(config, optimizer(grid.optimizer, own));
         all.push_back(std::move(config));
       }
     }
@@ -81,6 +83,7 @@ const std::vector<double>& mohapatra_rates() {
 
 void make_tuned_grid(Baseline& baseline, const TunedGrid& grid) {
   baseline.source = "Mohapatra et al., AAAI 2022, sections 3 to 5";
+  baseline.optimizer = grid.optimizer;
   baseline.options = grid_options(grid);
   for (auto& option : own_options(grid)) baseline.options.push_back(std::move(option));
   offer_tunings(

@@ -44,22 +44,41 @@ Result<void> check_as(const json::object& options) {
   return check(read_options<T>(options));
 }
 
+std::vector<OptionSpec> sgd_table() {
+  return {ranged_option("momentum", 0, kBelowOne, "decay of the momentum buffer"),
+          plain_option("nesterov", "Nesterov's look-ahead; needs momentum and no dampening"),
+          only_above("momentum", 0,
+                     ranged_option("dampening", 0, 1,
+                                   "the buffer takes (1 - dampening) of each gradient but the first")),
+          weight_decay(kCoupled),
+          later_option(plain_option(
+              "free_step",
+              "after the last step, one more along the momentum buffer at the same rate, without "
+              "gradient or noise; needs momentum"))};
+}
+
 Facts sgd_facts() {
   return {.name = "sgd",
           .title = "SGD",
           .source = "Robbins and Monro 1951; Sutskever et al. 2013; update as in torch.optim.SGD",
-          .options = options_of<SgdOptions>(
-              {ranged_option("momentum", 0, kBelowOne, "decay of the momentum buffer"),
-               plain_option("nesterov", "Nesterov's look-ahead; needs momentum and no dampening"),
-               only_above("momentum", 0,
-                          ranged_option("dampening", 0, 1,
-                                        "the buffer takes (1 - dampening) of each gradient but the first")),
-               weight_decay(kCoupled),
-               later_option(plain_option(
-                   "free_step",
-                   "after the last step, one more along the momentum buffer at the same rate, without "
-                   "gradient or noise; needs momentum"))}),
+          .options = options_of<SgdOptions>(sgd_table()),
           .check = check_as<SgdOptions, check_sgd>};
+}
+
+Result<void> check_dp_zo(const DpZoOptions& options) { return check_sgd(options.sgd); }
+
+Facts dp_zo_facts() {
+  auto table = sgd_table();
+  table.insert(table.begin(),
+               {ranged_option("scale", 1e-12, 1e6,
+                              "phi: each record's loss is compared at w + phi z and at w - phi z"),
+                plain_option("direction", "z: standard normal, or uniform on the sphere of radius sqrt(d)")});
+  return {.name = "dp-zo",
+          .title = "DP-ZO",
+          .source = "Tang et al. 2024, arXiv:2401.04343; sphere: Zhang et al. 2024, arXiv:2310.09639",
+          .options = options_of<DpZoOptions>(std::move(table)),
+          .check = check_as<DpZoOptions, check_dp_zo>,
+          .of_loss_changes = true};
 }
 
 std::vector<OptionSpec> adam_table(const char* how) {
@@ -347,6 +366,7 @@ const std::vector<Facts>& optimizer_facts() {
       dpadamwosm_facts(),
       adadp_facts(),
       signum_facts(),
+      dp_zo_facts(),
       // New optimizers go above this line.
   };
   return facts;

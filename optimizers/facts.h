@@ -21,7 +21,10 @@ struct Facts {
   // An error where resolved options exclude each other; null: none do.
   Result<void> (*check)(const json::object& options) = nullptr;
   bool owns_step_size = false;  // optimizer: accepts no learning-rate controller but "constant"
-  bool probes = false;          // controller: needs private loss probes in the privacy plan
+  // optimizer: what it follows is not a gradient but how much losses change along a random
+  // direction (dp_zo.h)
+  bool of_loss_changes = false;
+  bool probes = false;  // controller: needs private loss probes in the privacy plan
   // controller: its rule needs exact losses; private plans refuse it
   bool non_private_only = false;
 };

@@ -35,6 +35,18 @@ struct SgdOptions {
 };
 BOOST_DESCRIBE_STRUCT(SgdOptions, (), (momentum, dampening, weight_decay, nesterov, end))
 
+// How a random direction of d numbers is drawn.
+enum class Direction { gaussian, sphere };
+BOOST_DESCRIBE_ENUM(Direction, gaussian, sphere)
+
+struct DpZoOptions {
+  double scale = 1e-3;  // phi: losses are compared at w + phi z and at w - phi z
+  Direction direction = Direction::gaussian;
+  SgdOptions sgd;
+  static constexpr std::array kInlined = {"sgd"};
+};
+BOOST_DESCRIBE_STRUCT(DpZoOptions, (), (scale, direction, sgd))
+
 struct AdamOptions {
   double beta1 = 0.9;
   double beta2 = 0.999;

@@ -9,6 +9,7 @@
 #include "optimizers/dadapt_sgd.h"
 #include "optimizers/dog.h"
 #include "optimizers/dowg.h"
+#include "optimizers/dp_zo.h"
 #include "optimizers/dpadamwosm.h"
 #include "optimizers/facts.h"
 #include "optimizers/gen.h"
@@ -48,6 +49,7 @@ const Entry<Optimizer> kOptimizers[] = {
     {"dpadamwosm", make_dpadamwosm},
     {"adadp", make_adadp},
     {"signum", make_signum},
+    {"dp-zo", make_dp_zo},
     // New optimizers go above this line.
 };
 

@@ -46,7 +46,7 @@ void count_booked(const std::vector<accounting::Event>& events, std::int64_t tim
     const auto* batch = std::get_if<accounting::Batch>(&event.what);
     if (batch == nullptr) continue;
     const std::int64_t count = batch->count * times;
-    const std::int64_t gradients = releases_for(*batch, "gradient");
+    const std::int64_t gradients = releases_for(*batch, "gradient") + releases_for(*batch, "loss-change");
     const bool has_probe = losses > 0 && releases_for(*batch, "probe") >= losses;
     booked.gradients += gradients * count;
     if (has_probe) (gradients > 0 ? booked.probes_shared : booked.probes_separate) += count;

@@ -20,7 +20,7 @@ struct StepResiduals {
   std::int64_t step = 0;
   std::int64_t batch_size = 0;  // realised
   // (vector handed to the optimizer * B - clipped sum) / (sigma_g * sensitivity), [d]: N(0, I) when
-  // all is well.
+  // all is well. Of a released change of losses likewise, one number.
   std::vector<float> gradient;
   // The same projected on the direction of the clipped sum, N(0, 1); NaN where the sum is 0.
   double along_sum = 0;
@@ -57,7 +57,7 @@ struct CanaryScores {
 struct RunReleases {
   std::int64_t run = 0;
   std::int64_t steps = 0;            // T of the config
-  std::int64_t gradients = 0;        // vectors handed to the optimizer
+  std::int64_t gradients = 0;        // vectors handed to the optimizer, or changes of losses
   std::int64_t probes_shared = 0;    // probes computed on the gradient's own batch
   std::int64_t probes_separate = 0;  // probes on a batch of their own
   std::int64_t losses_per_probe = 0;

@@ -12,7 +12,7 @@ std::string problem_of(const Request& request) {
   const auto& plan = request.plan;
   if (!plan.is_private) return "'plan' must be private";
   for (const auto& release : mechanism::releases(plan)) {
-    if (release.purpose == mechanism::kGradient || release.purpose == mechanism::kProbe) continue;
+    if (mechanism::is_followed(release.purpose) || release.purpose == mechanism::kProbe) continue;
     return fmt::format("the release '{}' is not audited: only gradients and losses have a reference",
                        release.purpose);
   }

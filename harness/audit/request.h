@@ -15,7 +15,7 @@ namespace hyfreedp::audit {
 
 struct Request {
   // The plan of a run on generated records, as many as its population. Releases other than
-  // gradients and probes of three losses are not audited.
+  // gradients, changes of losses and probes of three losses are not audited.
   trial::PrivacyPlan plan;
   std::int64_t steps = 250;  // T
   std::string model = "linear";

@@ -44,7 +44,7 @@ Result<void> check(const ProbeSplitRequest& request) {
     return error(fmt::format("A probe has {} losses; it must have at least 1.", plan.probe->points));
   }
   for (const auto& release : releases(plan)) {
-    if (release.purpose == kGradient || release.purpose == kProbe || release.noise_multiplier > 0) continue;
+    if (is_followed(release.purpose) || release.purpose == kProbe || release.noise_multiplier > 0) continue;
     return error(fmt::format("The noise of '{}' is {}; it must be positive.", release.purpose,
                              release.noise_multiplier));
   }

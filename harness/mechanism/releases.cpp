@@ -135,6 +135,12 @@ const std::vector<Asked>& asked_releases() {
   return table;
 }
 
+const char* followed(const trial::PrivacyPlan& plan) {
+  return plan.released == trial::Released::loss_change ? kLossChange : kGradient;
+}
+
+bool is_followed(const std::string& purpose) { return purpose == kGradient || purpose == kLossChange; }
+
 std::vector<Release> releases(const trial::PrivacyPlan& plan) {
   std::vector<Release> list;
   if (const auto& mean = plan.asked.feature_mean) {
@@ -148,11 +154,11 @@ std::vector<Release> releases(const trial::PrivacyPlan& plan) {
                     .stream = random::Purpose::gradient_noise,
                     .lane = 1});
   }
-  list.push_back({.purpose = kGradient,
+  list.push_back({.purpose = followed(plan),
                   .sample_rate = plan.sample_rate,
                   .sensitivity = plan.adaptive ? std::nullopt : std::optional(plan.sensitivity()),
                   .noise_multiplier = plan.gradient_noise,
-                  .values = 0,
+                  .values = plan.released == trial::Released::loss_change ? 1 : 0,
                   .divisor = plan.batch_size,
                   .stream = random::Purpose::gradient_noise});
   if (plan.adaptive) {
@@ -232,7 +238,7 @@ Result<double> gradient_noise_for(const trial::PrivacyPlan& plan, double sigma) 
     // The noise of probes is chosen together with the gradient's (probe_split.h).
     const bool at_every_step = release.batch == kGradientBatch && release.schedule.every == 1 &&
                                release.schedule.when == When::steps;
-    if (!at_every_step || release.purpose == kGradient || release.purpose == kProbe) continue;
+    if (!at_every_step || is_followed(release.purpose) || release.purpose == kProbe) continue;
     HYFREEDP_CHECK(release.noise == accounting::Noise::gaussian, "only Gaussian releases fold into one");
     left -=
         static_cast<double>(release.priced().count) / (release.noise_multiplier * release.noise_multiplier);

@@ -23,6 +23,7 @@
 namespace hyfreedp::mechanism {
 
 inline constexpr const char* kGradient = "gradient";
+inline constexpr const char* kLossChange = "loss-change";
 inline constexpr const char* kClipCount = "clip-count";
 inline constexpr const char* kProbe = "probe";
 inline constexpr const char* kScore = "score";
@@ -85,6 +86,9 @@ const std::vector<Asked>& asked_releases();
 std::vector<Release> releases(const trial::PrivacyPlan& plan);
 // Those of a whole run: training, then the score, if there is one.
 std::vector<Release> releases(const trial::TrialConfig& config);
+// The release that a step follows, on which the noise of calibration is: kGradient or kLossChange.
+const char* followed(const trial::PrivacyPlan& plan);
+bool is_followed(const std::string& purpose);
 // The release of that purpose; null if the list has none.
 const Release* find(const std::vector<Release>& list, const std::string& purpose);
 

@@ -65,6 +65,17 @@ Result<void> check_controller(const TrialConfig& config) {
   return {};
 }
 
+// Whether the optimizer follows what the plan releases.
+Result<void> check_optimizer(const TrialConfig& config) {
+  const auto facts = optimizers::find_optimizer(config.optimizer.name);
+  if (!facts) return facts.error();
+  const bool released = config.privacy.released == trial::Released::loss_change;
+  if ((**facts).of_loss_changes == released) return {};
+  return error(fmt::format("optimizer '{}' follows {}, and the privacy plan releases {}.",
+                           config.optimizer.name, released ? "gradients" : "changes of losses",
+                           released ? "changes of losses" : "gradients"));
+}
+
 Result<void> check_average(const TrialConfig& config) {
   if (config.training.average == trial::Average::none) return {};
   const auto end = read_options<optimizers::EndOptions>(config.optimizer.options);
@@ -115,6 +126,7 @@ Result<void> check_run(const TrialConfig& config, const datasets::Sizes& sizes) 
   if (auto plan = config.privacy.check(); !plan) return plan;
   if (auto raw = check_raw_values(config); !raw) return raw;
   if (auto releases = check_releases(config, sizes); !releases) return releases;
+  if (auto optimizer = check_optimizer(config); !optimizer) return optimizer;
   if (auto controller = check_controller(config); !controller) return controller;
   if (auto average = check_average(config); !average) return average;
   if (auto augmentation = check_augmentation(config, sizes); !augmentation) return augmentation;

@@ -10,8 +10,8 @@
 namespace hyfreedp::mechanism {
 
 // `sizes`: of the config's dataset. Errors name what does not fit and what would: the privacy plan,
-// raw values of private records, releases that need what the data have not, optimizer beside
-// controller, average, augmentations, precision.
+// raw values of private records, releases that need what the data have not, optimizer beside plan
+// and controller, average, augmentations, precision.
 Result<void> check_run(const trial::TrialConfig& config, const datasets::Sizes& sizes);
 
 }  // namespace hyfreedp::mechanism

@@ -55,6 +55,7 @@ enum class Purpose : std::uint8_t {
   validation_sampling = 10,
   clip_count_noise = 11,  // added to the count of samples below an adaptive clipping threshold
   augmentation = 12,      // random copies of images
+  direction = 13,         // along which losses are compared, under a public key
 };
 
 struct Address {

@@ -22,6 +22,7 @@ struct Parts {
   std::function<decltype(mechanism::run_key)> key = mechanism::run_key;
   std::function<decltype(clipped_gradient_sum)> clipped_sum = clipped_gradient_sum;
   std::function<decltype(bounded_loss_sum)> loss_sum = bounded_loss_sum;
+  std::function<decltype(bounded_change_sum)> change_sum = bounded_change_sum;
   std::function<decltype(subtract_scaled)> weight_step = subtract_scaled;
 };
 

@@ -1,5 +1,6 @@
 #include "harness/training/private_loss.h"
 
+#include <cmath>
 #include <limits>
 
 namespace hyfreedp::training {
@@ -24,6 +25,18 @@ mechanism::BoundedSum bounded_difference_sum(const torch::Tensor& losses, const 
   HYFREEDP_CHECK(bound > 0, "the bound of a difference is positive");
   const auto difference = losses.to(torch::kFloat64) - losses_at_zero.to(torch::kFloat64);
   return {.sum = clamped_sum(difference, -bound, bound), .sensitivity = bound, .from_first = true};
+}
+
+mechanism::BoundedSum bounded_change_sum(const torch::Tensor& after, const torch::Tensor& before,
+                                         double bound) {
+  HYFREEDP_CHECK(bound > 0, "the bound of a change is positive");
+  const auto changes = after.to(torch::kFloat64) - before.to(torch::kFloat64);
+  if (std::isinf(bound)) return {.sum = clamped_sum(changes, -bound, bound), .sensitivity = bound};
+  constexpr double kGrid = 1 << 30;
+  const double unit = bound * (1 - 0x1p-20) / kGrid;
+  const auto units =
+      at::nan_to_num(changes, 0.0, kInfinity, -kInfinity).div(unit).clamp_(-kGrid, kGrid).round_();
+  return {.sum = units.sum().item<double>() * unit, .sensitivity = bound};
 }
 
 double bounded_score_sum(const torch::Tensor& losses, double bound) {

@@ -141,6 +141,10 @@ Checked<Setup> set_up(const trial::TrialConfig& config, const datasets::Dataset&
   const auto& moved = config.training.augmentation;
   auto augmentation =
       moved.copies > 0 ? std::optional<Augmentation>(std::in_place, moved, sizes->image) : std::nullopt;
+  const bool follows_losses = config.privacy.released == trial::Released::loss_change;
+  const auto zeroth_order =
+      follows_losses ? std::optional(read_options<optimizers::DpZoOptions>(config.optimizer.options))
+                     : std::nullopt;
   const auto& labels = rule_of(sizes->labels);
   std::optional<WrittenTask> written;
   if (config.evaluation.recorded.written) {
@@ -160,6 +164,7 @@ Checked<Setup> set_up(const trial::TrialConfig& config, const datasets::Dataset&
                .clipping = clipping_rule(config.privacy, dtype),
                .sum_type = sum_type(config.privacy, dtype),
                .augmentation = augmentation,
+               .zeroth_order = zeroth_order,
                .labels = labels,
                .train = BatchReader(aligned(labels, dataset.private_train), options, *microbatch),
                .validation = BatchReader(aligned(labels, dataset.private_validation), options, *microbatch),

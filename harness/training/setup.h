@@ -14,6 +14,7 @@
 #include "harness/trial/trial_config.h"
 #include "optimizers/learning_rate.h"
 #include "optimizers/optimizer.h"
+#include "optimizers/options.h"
 
 namespace hyfreedp::training {
 
@@ -33,7 +34,8 @@ struct Setup {
   ClippingRule clipping;
   // the type of the clipped sums (harness/trial/sum_rounding.h)
   torch::ScalarType sum_type = torch::kFloat32;
-  std::optional<Augmentation> augmentation;  // for the training split
+  std::optional<Augmentation> augmentation;                  // for the training split
+  std::optional<optimizers::DpZoOptions> zeroth_order = {};  // of a run without gradients
   LabelRule labels;
   BatchReader train;
   BatchReader validation;

@@ -1,6 +1,8 @@
 #include "harness/training/trainer.h"
 
+#include <ATen/Parallel.h>
 #include <algorithm>
+#include <array>
 #include <c10/util/Exception.h>
 #include <cmath>
 #include <fmt/format.h>
@@ -21,6 +23,7 @@
 #include "harness/training/setup.h"
 #include "harness/training/step_norms.h"
 #include "harness/training/whole_split.h"
+#include "harness/training/zeroth_order.h"
 #include "harness/trial/checkpoint_size.h"
 
 namespace hyfreedp::training {
@@ -281,21 +284,20 @@ class Run {
   }
 
   Result<Next> step() {
-    rows_ = mechanism_->rows(mechanism::kGradient, step_);
+    rows_ = mechanism_->rows(mechanism::followed(plan_), step_);
     if (setup_.augmentation) {
       mechanism_->draw(Purpose::augmentation, step_, [this](const auto& key, const auto& address) {
         setup_.augmentation->draw_from(key, address);
       });
     }
-    const bool wants_norms = plan_.adaptive || job_.config.evaluation.recorded.gradient_norms;
     if (!is_stopping_) setup_.train.stop_when(job_.stop_requested);
-    losses_ = job_.parts.clipped_sum(setup_.network, setup_.labels.loss, setup_.clipping, setup_.train, rows_,
-                                     sum_, wants_norms ? &clipped_ : nullptr);
+    see_batch();
     if (setup_.train.was_stopped()) return Next::stopped;
     do_to_the_end();
     const double rate = setup_.controller->learning_rate(step_);
     norms_.see_weights(weights_);
-    if (auto released = release_and_advance(rate); !released) return released.error();
+    auto released = direction_of_step_ ? release_change_and_advance(rate) : release_and_advance(rate);
+    if (!released) return released.error();
     scalars_ = setup_.optimizer->scalars();
     norms_.add_to(scalars_, step_ + 1 == job_.config.steps);
     if (initial_.defined()) {
@@ -307,7 +309,8 @@ class Run {
       if (!probed) return probed.error();
       finite = *probed;
     }
-    if (auto released = release_clipping(); !released) return released.error();
+    if (direction_of_step_) scalars_["loss_slope"] = slope_;
+    if (auto clipped = release_clipping(); !clipped) return clipped.error();
 
     const bool owns = setup_.optimizer->owns_step_size();
     const double eta = owns ? 1.0 : setup_.controller->learning_rate(step_);
@@ -320,6 +323,58 @@ class Run {
     if (diverged || !job_.parts.weight_step(weights_, direction_, eta, weights_)) return Next::diverged;
     average_.observe(weights_, step_);
     return Next::go_on;
+  }
+
+  // What is computed of the batch before anything is released.
+  void see_batch() {
+    const bool wants_norms = plan_.adaptive || job_.config.evaluation.recorded.gradient_norms;
+    if (!setup_.zeroth_order) {
+      losses_ = job_.parts.clipped_sum(setup_.network, setup_.labels.loss, setup_.clipping, setup_.train,
+                                       rows_, sum_, wants_norms ? &clipped_ : nullptr);
+      return;
+    }
+    const auto& options = *setup_.zeroth_order;
+    direction_of_step_.emplace(options.direction, direction_key(job_.config), step_, mean_);
+    beside_ = losses_beside(setup_.network, setup_.labels.loss, *direction_of_step_, options.scale,
+                            setup_.train, rows_, kept_weights_);
+    if (!wants_norms || setup_.train.was_stopped()) return;
+    clipped_.norms = (beside_.ahead - beside_.behind).abs();
+    clipped_.clipped = clipped_.norms > plan_.sensitivity();
+  }
+
+  // From the losses beside the weights to the optimizer's direction: what they change by is
+  // released, and the random direction, as long as that says, takes the gradient's place.
+  Result<void> release_change_and_advance(double rate) {
+    const double scale = setup_.zeroth_order->scale;
+    const auto sum = job_.parts.change_sum(beside_.ahead, beside_.behind, plan_.sensitivity());
+    const std::array<double, 2> sides{-scale, scale};
+    mechanism::Origin origin{.rows = &rows_, .weights = &weights_};
+    Tensor shown;
+    if (job_.observer != nullptr) {
+      shown = torch::zeros_like(weights_);
+      direction_of_step_->add_to(shown, 1);
+      origin.direction = &shown;
+      origin.abscissas = sides;
+    }
+    const auto released = mechanism_->release(mechanism::kLossChange, step_, {&sum, 1}, origin);
+    if (!released) return released.error();
+    norms_.see_sum(torch::tensor({sum.sum}, torch::kFloat64));
+    norms_.see_release(torch::tensor(*released, torch::kFloat64), plan_, sum.sensitivity);
+    slope_ = released->front() / (2 * scale);
+    if (std::isfinite(slope_)) {
+      mean_.zero_();
+      direction_of_step_->add_to(mean_, slope_);
+    } else {
+      mean_.fill_(slope_);
+    }
+    if (!direction_.defined()) direction_ = mean_;
+    if (const auto advance = setup_.optimizer->advance_by_pieces(mean_, weights_, rate, direction_)) {
+      at::parallel_for(0, mean_.numel(), mechanism::kReleaseBlock, advance);
+      return {};
+    }
+    if (direction_.is_same(mean_)) direction_ = torch::empty_like(mean_);
+    setup_.optimizer->advance(mean_, weights_, rate, direction_);
+    return {};
   }
 
   // Computes the direction from the clipped sum, in one pass if the optimizer goes by pieces; an
@@ -494,8 +549,11 @@ class Run {
   // [d]: the weights, while others are in their place. It is mean_ itself, which nobody reads any
   // more when weights are displaced.
   Tensor kept_weights_;
-  Tensor direction_;  // [d]; without probes it may be mean_
-  Tensor losses_;     // [realised batch]: at the weights
+  Tensor direction_;   // [d]; without probes it may be mean_
+  Tensor losses_;      // [realised batch]: at the weights; undefined where there are no gradients
+  SideLosses beside_;  // in their place, where there are none
+  std::optional<RandomDirection> direction_of_step_;  // likewise
+  double slope_ = 0;                                  // likewise: released
   SampleClipping clipped_;
   WeightAverage average_;
   RunEvaluation evaluation_;

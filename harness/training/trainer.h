@@ -9,6 +9,8 @@
 //      anything below uses it
 //   3. optimizer.advance(gradient) -> direction u; if the rule works element by element, 2 and 3
 //      are one pass by blocks
+//      With DP-ZO (optimizers/dp_zo.h) 1 are the losses at w + phi z and w - phi z, 2 their change,
+//      one number, and 3 takes z, as long as that says, for the gradient
 //   4. if the controller asks: private losses at w - x u, on the gradient's batch
 //      (whose loss at w is reused) or on a Poisson batch of their own -> controller.observe
 //   5. adaptive clipping releases its noised count, from which the next step's threshold follows

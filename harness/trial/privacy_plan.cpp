@@ -44,6 +44,19 @@ Result<void> check_clipping(const PrivacyPlan& plan) {
   return check_noise(plan, plan.adaptive->count_noise, "clip count");
 }
 
+Result<void> check_released(const PrivacyPlan& plan) {
+  if (plan.released == Released::gradient) return {};
+  if (plan.clipping != Clipping::abadi && plan.clipping != Clipping::none) {
+    return bad(
+        "the changes of losses that optimizer dp-zo follows are clipped to [-C, C]: give it clipping abadi");
+  }
+  if (plan.groups != ClippingGroups::all) {
+    return bad("the change of a loss, which optimizer dp-zo follows, has no layers to be clipped by");
+  }
+  if (plan.probe) return bad("learning-rate probes are for gradients, and optimizer dp-zo computes none");
+  return {};
+}
+
 // Calls `use(name of the release, name of the number, the number)` for each number of each release
 // that is asked for.
 template <class Asked, class Use>
@@ -104,7 +117,9 @@ double PrivacyPlan::rounding_of_sums(bool wide) const {
   return sum_rounding(largest_batch(batch_size, static_cast<double>(population)), wide);
 }
 
-bool PrivacyPlan::has_wide_sums() const { return is_private && rounding_of_sums(false) > kMostRounding; }
+bool PrivacyPlan::has_wide_sums() const {
+  return is_private && released == Released::gradient && rounding_of_sums(false) > kMostRounding;
+}
 
 double sensitivity_of(Clipping clipping, double constant) {
   switch (clipping) {
@@ -137,7 +152,7 @@ Result<void> PrivacyPlan::check() const {
   if (is_private && sampler == Sampler::shuffle) {
     return bad("shuffled batches cannot be priced; use sampler poisson or full-batch, or a non-private row");
   }
-  for (const auto& check : {check_clipping, check_probe, check_asked}) {
+  for (const auto& check : {check_clipping, check_released, check_probe, check_asked}) {
     if (auto checked = check(*this); !checked) return checked;
   }
   if (auto checked = check_noise(*this, gradient_noise, "gradient"); !checked || !is_private) return checked;

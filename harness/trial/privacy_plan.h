@@ -29,6 +29,10 @@
 // release of the gradient's batch ("clip-count"), of sensitivity 1/2, priced with it; C_t is a
 // function of earlier releases alone (harness/training/adaptive_clipping.h).
 //
+// Released for the steps: the clipped sum of gradients or, for DP-ZO (optimizers/dp_zo.h), the sum
+// of how much each record's loss changes along a public random direction, each clipped to [-C, C]
+// (abadi): S = C. It is one number, takes the gradient's place, and gradient_noise is of it.
+//
 // Asked releases: those that the spec asks for, beside what its method needs. Each is a struct of
 // its numbers, all of which are positive; `noise` is the noise multiplier. When they are made, and
 // by which options of a spec: harness/mechanism/releases.cpp.
@@ -57,6 +61,8 @@ BOOST_DESCRIBE_ENUM(Sampler, poisson, full_batch, shuffle)
 BOOST_DESCRIBE_ENUM(Clipping, auto_s, auto_v, abadi, adaptive, none)
 BOOST_DESCRIBE_ENUM(ClippingGroups, all, per_layer)
 BOOST_DESCRIBE_ENUM(GroupShares, uniform, size)
+enum class Released { gradient, loss_change };  // what a step follows
+BOOST_DESCRIBE_ENUM(Released, gradient, loss_change)
 
 // The add/remove sensitivity of a clipped sum, by the table above: the most by which one sample can
 // change it. `constant` is C or C_t; the auto rules do not use it.
@@ -111,6 +117,7 @@ BOOST_DESCRIBE_STRUCT(ProbePlan, (),
 struct PrivacyPlan {
   bool is_private = true;
   Sampler sampler = Sampler::poisson;
+  Released released = Released::gradient;
   std::int64_t population = 0;
   double batch_size = 0;
   double sample_rate = 0;
@@ -147,13 +154,13 @@ struct PrivacyPlan {
   // Checked.
   static Result<PrivacyPlan> from_json(const json::value& value, const std::string& where);
 
-  static constexpr std::array kLeftOut = {"groups", "shares", "adaptive"};
+  static constexpr std::array kLeftOut = {"released", "groups", "shares", "adaptive"};
   static constexpr std::array kInlined = {"asked"};
   static constexpr std::array kNames = {description::Name{"groups", "clipping_groups"},
                                         description::Name{"shares", "clipping_shares"}};
 };
 BOOST_DESCRIBE_STRUCT(PrivacyPlan, (),
-                      (is_private, sampler, population, batch_size, sample_rate, clipping, clipping_constant,
-                       groups, shares, adaptive, gradient_noise, asked, probe, accounting))
+                      (is_private, sampler, released, population, batch_size, sample_rate, clipping,
+                       clipping_constant, groups, shares, adaptive, gradient_noise, asked, probe, accounting))
 
 }  // namespace hyfreedp::trial

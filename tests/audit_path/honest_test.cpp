@@ -55,6 +55,17 @@ TEST(HonestPath, IsAcceptedWithOtherClippings) {
   expect_accepted(setting);
 }
 
+// 2 audits at 1e-3 each. Of one number a step there are fewer values than of a gradient.
+TEST(HonestPath, IsAcceptedWithChangesOfLosses) {
+  for (const std::string model : {"linear", "mlp"}) {
+    Setting setting;
+    setting.released = "loss-change";
+    setting.clipping = "abadi";
+    setting.model = model;
+    expect_accepted(setting);
+  }
+}
+
 // 2 more, 5 with HYFREEDP_SLOW=1: at 1e-3 each, a correct audit fails this with probability 0.005
 // for a new set of seeds.
 TEST(HonestPath, IsAcceptedUnderOtherSeeds) {
@@ -95,6 +106,20 @@ TEST(HonestPath, CanariesReachTheClaimedMu) {
       EXPECT_GT(sum / n, 0.9 * scores.claimed_mu - 4 / std::sqrt(n)) << scores.kind;
     }
   }
+}
+
+TEST(HonestPath, CanariesReachTheClaimedMuByTheirChangesOfLoss) {
+  Setting setting;
+  setting.released = "loss-change";
+  setting.clipping = "abadi";
+  const auto observed = observe(request_of(setting));
+  ASSERT_EQ(observed.canaries.size(), 1U);
+  const auto& scores = observed.canaries.front();
+  double sum = 0;
+  for (const double score : scores.in) sum += score;
+  const auto n = static_cast<double>(scores.in.size());
+  EXPECT_GT(n, 100);
+  EXPECT_GT(sum / n, 0.9 * scores.claimed_mu - 4 / std::sqrt(n));
 }
 
 TEST(Collect, IsTheSameWithTwoWorkers) {

@@ -30,6 +30,13 @@ Setting two_workers() {
   return setting;
 }
 
+Setting of_losses() {
+  Setting setting;
+  setting.released = "loss-change";
+  setting.clipping = "abadi";
+  return setting;
+}
+
 const std::vector<Case>& cases() {
   static const std::vector<Case> all = {
       {"noise at 2/3 scale",
@@ -70,6 +77,22 @@ const std::vector<Case>& cases() {
        with_mechanism<WithoutReplacement>(),
        small("separate-batch"),
        {"sampler: batch sizes, gradient", "sampler: batch sizes, probe"}},
+      {"changes of losses not clipped",
+       changes_not_clipped(),
+       of_losses(),
+       {"residuals: noise scale", "residuals: along the clipped sum"}},
+      {"changes of losses without noise",
+       scaled_noise(0),
+       of_losses(),
+       {"residuals: noise scale", "residuals: noise shape"}},
+      {"changes of losses with noise at 2/3 scale",
+       scaled_noise(2.0 / 3.0),
+       of_losses(),
+       {"residuals: noise scale"}},
+      {"noise of a change reused in two steps",
+       with_mechanism<ReusedNoise>(),
+       of_losses(),
+       {"residuals: independence across steps"}},
   };
   return all;
 }

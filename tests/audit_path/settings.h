@@ -21,6 +21,7 @@ struct Setting {
   std::int64_t population = 2000;
   double sample_rate = 0.03;
   std::string model = "linear";
+  std::string released = "gradient";
   std::string clipping = "auto-s";
   std::string groups = "all";
   std::string shares = "uniform";
@@ -72,6 +73,7 @@ inline audit::Request request_of(const Setting& setting) {
                   : setting.clipping == "auto-v" ? trial::Clipping::auto_v
                                                  : trial::Clipping::auto_s;
   plan.clipping_constant = setting.clipping == "abadi" ? 1.0 : 0.01;
+  if (setting.released == "loss-change") plan.released = trial::Released::loss_change;
   if (setting.groups == "per-layer") plan.groups = trial::ClippingGroups::per_layer;
   if (setting.shares == "size") plan.shares = trial::GroupShares::size;
   if (has_probes(setting)) {

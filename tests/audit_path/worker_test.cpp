@@ -77,6 +77,9 @@ TEST(AuditRequest, EveryFieldIsDemandedAndChecked) {
     object["plan"].as_object()[key] = value;
     EXPECT_FALSE(audit::request_from_json(object, "test")) << key;
   }
+  auto of_losses = good;  // with the probes of this one
+  of_losses["plan"].as_object()["released"] = "loss-change";
+  EXPECT_FALSE(audit::request_from_json(of_losses, "test"));
   for (const auto& [key, value] :
        std::vector<std::pair<const char*, json::value>>{{"noise", 0}, {"points", 2}, {"interval", 0}}) {
     auto object = good;

@@ -9,6 +9,7 @@
 #include "baselines/support.h"
 #include "fake_world.h"
 #include "harness/base/files.h"
+#include "harness/mechanism/set_optimizer.h"
 
 namespace hyfreedp::baselines {
 namespace {
@@ -57,6 +58,27 @@ TEST(LinearScaling, EveryRunTakesTheFreeStepWhereItIsAskedFor) {
   const auto refused = study_of({{"free_step", true}, {"momentum", 0.0}});
   ASSERT_TRUE(refused.conclusion.failure);
   EXPECT_NE(refused.conclusion.failure->message.find("needs a 'momentum' above 0"), std::string::npos);
+}
+
+// Where the panel trains with DP-ZO the search does too, with its own momentum; elsewhere with SGD,
+// whatever the panel's optimizer is.
+TEST(LinearScaling, SearchesForDpZoWhereThePanelTrainsWithIt) {
+  auto in = cell({{"momentum", 0.5}});
+  in.base.privacy = with_threshold(in.base.privacy, 0.02);
+  mechanism::set_optimizer(in.base, optimizer("dp-zo", {{"scale", 0.01}}));
+  const auto study = fake::run_study(method(), in, fake::ordinary_world);
+  ASSERT_EQ(study.finished.size(), 7u);
+  EXPECT_FALSE(study.conclusion.failure);
+  for (const auto& trial : study.finished) {
+    const auto& config = trial.config;
+    EXPECT_EQ(config.optimizer, optimizer("dp-zo", {{"scale", 0.01}, {"momentum", 0.5}}));
+    EXPECT_EQ(config.privacy.released, trial::Released::loss_change);
+    EXPECT_EQ(config.privacy.clipping_constant, 0.02);
+    EXPECT_TRUE(config.privacy.check());
+  }
+  const auto of_sgd = study_of({}).finished.front().config;
+  EXPECT_EQ(of_sgd.optimizer.name, "sgd");
+  EXPECT_EQ(of_sgd.privacy.released, trial::Released::gradient);
 }
 
 TEST(LinearRule, FitsAreLeastSquaresAndParabolas) {

@@ -8,6 +8,7 @@
 #include "baselines/run_count.h"
 #include "baselines/support.h"
 #include "fake_world.h"
+#include "harness/mechanism/set_optimizer.h"
 
 namespace hyfreedp::baselines {
 namespace {
@@ -40,6 +41,38 @@ TEST(GridSearch, ReportsTheBestByUnNoisedValidationTheFirstOfEquals) {
   const auto tie =
       fake::run_study(method("nondp-gs"), cell("nondp-gs", 3, {{"grid", {0.3, 1e-3}}}), flat, fake::last);
   EXPECT_EQ(rate_of(reported(tie).config), 0.3);
+}
+
+// DP-ZO's candidates release changes of losses, whatever the panel clips by; a method that brings
+// an optimizer of its own releases gradients, also where the panel trains with DP-ZO.
+TEST(DpZo, AndOthersReleaseWhatTheirOptimizerFollows) {
+  const auto all = cell("dp-zo", 3, {{"tuning", "oracle"}});
+  const auto study = fake::run_study(reading_of(method("dp-zo"), all.options), all, fake::ordinary_world);
+  EXPECT_EQ(study.finished.size(), 15u);
+  for (const auto& trial : study.finished) {
+    EXPECT_EQ(trial.config.privacy.released, trial::Released::loss_change);
+    EXPECT_EQ(trial.config.privacy.clipping, trial::Clipping::abadi);
+    EXPECT_EQ(trial.config.optimizer.name, "dp-zo");
+  }
+  for (const char* name : {"prodigy", "dpadamwosm", "single-step", "dpsgd"}) {
+    auto in = cell(name, 3);
+    in.base.privacy = with_threshold(in.base.privacy, 0.02);
+    mechanism::set_optimizer(in.base, optimizer("dp-zo", {}));
+    const auto wanted = reading_of(method(name), in.options).next(in, {}).value();
+    ASSERT_FALSE(wanted.empty()) << name;
+    EXPECT_NE(wanted.front().optimizer.name, "dp-zo") << name;
+    EXPECT_EQ(wanted.front().privacy.released, trial::Released::gradient) << name;
+  }
+  // The panel's, with a rate of the method's.
+  for (const char* name : {"nondp-gs", "random-search", "fixed-rate", "dp-hyper"}) {
+    auto in = cell(name, 3);
+    in.base.privacy = with_threshold(in.base.privacy, 0.02);
+    mechanism::set_optimizer(in.base, optimizer("dp-zo", {}));
+    const auto wanted = reading_of(method(name), in.options).next(in, {}).value();
+    ASSERT_FALSE(wanted.empty()) << name;
+    EXPECT_EQ(wanted.front().optimizer.name, "dp-zo") << name;
+    EXPECT_EQ(wanted.front().privacy.released, trial::Released::loss_change) << name;
+  }
 }
 
 TEST(HyFreeDpPlus, ProbesALargerBatchAndAveragesItsWeights) {

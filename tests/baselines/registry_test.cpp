@@ -25,7 +25,8 @@ struct Variant {
 
 // Its defaults, but for how many runs there are where they are dozens.
 json::object quick(const std::string& method) {
-  return method == "dpsgd" || method == "dpmomentum" ? json::object{{"mean_runs", 5}} : json::object{};
+  const std::set<std::string> long_ones = {"dpsgd", "dpmomentum", "dp-zo"};
+  return long_ones.contains(method) ? json::object{{"mean_runs", 5}} : json::object{};
 }
 
 // Each method as it comes, and the options that change what it runs.
@@ -82,6 +83,8 @@ std::vector<Variant> variants() {
   all.push_back({"dpmomentum", {{"runs", "poisson"}, {"mean_runs", 6}, {"momenta", {0.8, 0.9}}}, 3});
   all.push_back({"dpadam", {{"tuning", "selection"}}, 3});
   all.push_back({"adadp", {{"tuning", "oracle"}}, 3});
+  all.push_back({"dp-zo", {{"tuning", "composed"}, {"candidates", 3}, {"direction", "sphere"}}, 3});
+  all.push_back({"dp-zo", {{"tuning", "oracle"}, {"scale", 0.01}}, 3});
   all.push_back({"random-search", {{"runs", 6}}, 3});
   all.push_back({"subset-tuning", {{"share", 0.5}, {"grid", {1e-3, 1e-2}}}, 1});
   all.push_back({"subset-tuning", {{"grid", {1e-2}}}, 3});
@@ -111,7 +114,7 @@ json::object as_json(const Conclusion& conclusion) {
 
 // Those that clip in their own way, whatever the panel's is.
 bool clips_by_itself(const Baseline& baseline, const json::object& options) {
-  const std::set<std::string> own = {"dpadamwosm", "dpsgd", "dpmomentum", "dpadam", "adadp"};
+  const std::set<std::string> own = {"dpadamwosm", "dpsgd", "dpmomentum", "dpadam", "adadp", "dp-zo"};
   return own.contains(baseline.name) || options.contains("thresholds") || options.contains("threshold_max");
 }
 

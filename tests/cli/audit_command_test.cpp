@@ -112,6 +112,15 @@ TEST_F(AuditCommand, TheRequestHoldsEveryFlagResolved) {
   EXPECT_GT(claimed, 7.99);
 }
 
+TEST_F(AuditCommand, OfChangesOfLossesThereAreNoProbes) {
+  EXPECT_EQ(run({"--released", "loss-change"}), 0) << err_.str();
+  const auto asked = request();
+  const auto& plan = asked.at("plan").as_object();
+  EXPECT_EQ(plan.at("released"), "loss-change");
+  EXPECT_EQ(plan.at("clipping"), "abadi");
+  EXPECT_TRUE(plan.at("probe").is_null());
+}
+
 TEST_F(AuditCommand, FlagsReachTheWorker) {
   EXPECT_EQ(run({"--hyfreedp",
                  "separate-batch",
@@ -210,6 +219,11 @@ TEST_F(AuditCommand, BadInputIsOneSentence) {
       {{"--budget", "3"}, "--budget"},
       {{"--hyfreedp", "none", "--interval", "5"}, "--interval is an option of loss probes"},
       {{"--hyfreedp", "none", "--gamma", "1.1"}, "--gamma is an option of loss probes"},
+      {{"--released", "losses"}, "--released"},
+      {{"--released", "loss-change", "--hyfreedp", "folded"}, "--hyfreedp is folded; with --released"},
+      {{"--released", "loss-change", "--clipping", "auto-s"}, "--clipping is auto-s; with --released"},
+      {{"--released", "loss-change", "--clipping-groups", "per-layer"}, "--clipping-groups is per-layer"},
+      {{"--released", "loss-change", "--interval", "5"}, "--interval is an option of loss probes"},
       {{"--report", folder_}, "it must name a file"},
       {{"--report", folder_ + "/absent/report.json"}, "there is no folder " + folder_ + "/absent."},
   };

@@ -14,12 +14,12 @@ class SlowRunMemory : public Program {
  protected:
   // Of the first run of a spec with this dataset and model.
   trial::TrialConfig first_run(const std::string& dataset, const std::string& model,
-                               const std::string& train = "") {
+                               const std::string& train = "", const std::string& optimizer = "adamw") {
     const auto path = write("s.yaml", fmt::format("name: s\ntitle: S\nnoise_seed: s\ndataset: {}\nmodel: {}\n"
                                                   "seeds: [0]\nepsilon: [3]\ndelta: 1e-5\n"
-                                                  "train: {{optimizer: adamw, steps: 2{}}}\n"
+                                                  "train: {{optimizer: {}, steps: 2{}}}\n"
                                                   "rows: [{{method: fixed-rate, options: {{lr: 0.01}}}}]\n",
-                                                  dataset, model, train));
+                                                  dataset, model, optimizer, train));
     const auto spec = runner::load_spec(path);
     EXPECT_TRUE(spec) << spec.error().message;
     const auto study = runner::plan(*spec).value().front();
@@ -60,6 +60,19 @@ TEST_F(SlowRunMemory, OfAnMlpIsForetold) {
   expect_foretold(
       first_run("{name: synthetic, train: 4000, validation: 100, test: 1000, features: 716, classes: 10}",
                 "{name: mlp, hidden: [2048, 2048]}", ", batch_size: 1000"));
+}
+
+// 5.7 million weights, 23 MB: one vector beside them and no records of a batch.
+TEST_F(SlowRunMemory, OfAnMlpWithoutGradientsIsForetoldAndLess) {
+  const std::string data =
+      "{name: synthetic, train: 4000, validation: 100, test: 1000, features: 716, classes: 10}";
+  const std::string model = "{name: mlp, hidden: [2048, 2048]}";
+  const std::string clipped = ", batch_size: 1000, clipping: abadi, clipping_constant: 0.01";
+  const auto config = first_run(data, model, clipped, "dp-zo");
+  EXPECT_EQ(config.privacy.released, trial::Released::loss_change);
+  expect_foretold(config);
+  const auto with_gradients = runner::memory_of(first_run(data, model, clipped)).value();
+  EXPECT_LT(runner::memory_of(config).value().host, with_gradients.host - 5 * 23e6);
 }
 
 TEST_F(SlowRunMemory, OfAnEfficientNetAtItsStepIsForetold) {

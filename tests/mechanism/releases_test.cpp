@@ -89,6 +89,32 @@ TEST(Releases, WhatASpecAsksForIsInThePlan) {
   EXPECT_EQ(members, asked.size());
 }
 
+// In the gradient's place, one number at the same noise, and so at the same price.
+TEST(Releases, AChangeOfLossesCostsWhatAGradientCosts) {
+  auto plan = trial::private_config().privacy;
+  plan.clipping = trial::Clipping::abadi;
+  plan.clipping_constant = 0.03;
+  const auto gradient = releases(plan).front();
+  plan.released = trial::Released::loss_change;
+  ASSERT_TRUE(plan.check());
+  const auto list = releases(plan);
+  ASSERT_EQ(list.size(), 1U);
+  const auto& change = list.front();
+  EXPECT_EQ(change.purpose, "loss-change");
+  EXPECT_EQ(change.values, 1);
+  EXPECT_EQ(change.sensitivity, 0.03);
+  EXPECT_EQ(change.divisor, gradient.divisor);
+  EXPECT_EQ(counts_of(events(plan, 0, 250)),
+            (std::map<std::string, std::int64_t>{{"loss-change", 250}, {"batches", 250}}));
+  EXPECT_EQ(gradient_noise_for(plan, 1.25).value(), 1.25);
+  const auto calibrated = accounting::calibrate_gaussian(0.02, 250, 3, 1e-5).value();
+  plan.gradient_noise = calibrated.noise_multiplier;
+  const auto cost = accounting::epsilon_pld({.events = events(plan, 0, 250)}, 1e-5);
+  ASSERT_TRUE(cost);
+  EXPECT_NEAR(cost->epsilon, calibrated.answer.epsilon, 1e-9);
+  EXPECT_LE(cost->epsilon, 3);
+}
+
 TEST(Releases, AFeatureMeanNeedsFeatures) {
   const auto& mean = asked_releases().front();
   ASSERT_EQ(mean.purpose, trial::FeatureMean::kPurpose);

@@ -236,9 +236,9 @@ TEST(Registry, DefaultsOfOptionsThatAreLeftOutStay) {
     }
   }
   EXPECT_THAT(defaults,
-              ::testing::ElementsAre("sgd free_step false", "hyfreedp release \"separate\"",
-                                     "hyfreedp difference_share 0.1", "hyfreedp pairs 1",
-                                     "hyfreedp-plus release \"separate\"",
+              ::testing::ElementsAre("sgd free_step false", "dp-zo free_step false",
+                                     "hyfreedp release \"separate\"", "hyfreedp difference_share 0.1",
+                                     "hyfreedp pairs 1", "hyfreedp-plus release \"separate\"",
                                      "hyfreedp-plus difference_share 0.1", "hyfreedp-plus start_weight 0.0"));
 }
 

@@ -67,7 +67,7 @@ TEST(Coordinator, NoMethodReadsTheTestSplit) {
       "    train: {sample_rate: 0.1, steps: 6, optimizer: adamw}\n    rows:\n";
   for (const auto& method : baselines::registry()) {
     // Its default is dozens of runs.
-    const bool is_long = method.name == "dpsgd" || method.name == "dpmomentum";
+    const bool is_long = method.name == "dpsgd" || method.name == "dpmomentum" || method.name == "dp-zo";
     spec +=
         fmt::format("      - {{method: {}{}}}\n", method.name, is_long ? ", options: {mean_runs: 3}" : "");
   }

@@ -43,7 +43,7 @@ INSTANTIATE_TEST_SUITE_P(Specs, StableIds,
                                          Known{"quick-variants", "54d4b9c31445dc99", "370744186bc278fd"},
                                          Known{"replay", "17ae5d4ba220f1f4", "f4466d81f69e3d73"},
                                          Known{"replay-pool", "93ee9d6c38a3c56b", "9dee33e2ff5bbb6d"},
-                                         Known{"smoke", "11b6a7aeb30aa58e", "ba86582a2ebb9b56"},
+                                         Known{"smoke", "e9b99aad2353d75f", "2845e5dddf21a659"},
                                          Known{"smoke-models", "78df5c165918bc52", "f2d19c098359f2ad"}),
                          [](const auto& instance) {
                            std::string name = instance.param.spec;

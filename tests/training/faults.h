@@ -34,7 +34,7 @@ class ScaledNoise : public mechanism::Mechanism {
 
  protected:
   double scale_of(const mechanism::Release& release, double sensitivity) const override {
-    return (release.purpose == mechanism::kGradient ? factor_ : 1.0) *
+    return (mechanism::is_followed(release.purpose) ? factor_ : 1.0) *
            Mechanism::scale_of(release, sensitivity);
   }
 
@@ -49,7 +49,7 @@ class ReusedNoise : public mechanism::Mechanism {
 
  protected:
   random::Address address_of(const mechanism::Release& release, std::int64_t step) const override {
-    return Mechanism::address_of(release, release.purpose == mechanism::kGradient ? step / 2 * 2 : step);
+    return Mechanism::address_of(release, mechanism::is_followed(release.purpose) ? step / 2 * 2 : step);
   }
 };
 
@@ -60,7 +60,7 @@ class RealisedDivisor : public mechanism::Mechanism {
 
  protected:
   double divisor_of(const mechanism::Release& release, const mechanism::Origin& origin) const override {
-    if (release.purpose != mechanism::kGradient) return release.divisor;
+    if (!mechanism::is_followed(release.purpose)) return release.divisor;
     return static_cast<double>(std::max<std::int64_t>(origin.rows->count, 1));
   }
 };
@@ -159,6 +159,16 @@ inline Parts losses_not_clamped() {
   parts.loss_sum = [](const torch::Tensor& losses, double bound) {
     return mechanism::BoundedSum{.sum = bounded_loss_sum(losses, std::numeric_limits<double>::infinity()).sum,
                                  .sensitivity = bound};
+  };
+  return parts;
+}
+
+// The released change of losses has no bound, and claims one.
+inline Parts changes_not_clipped() {
+  Parts parts;
+  parts.change_sum = [](const torch::Tensor& after, const torch::Tensor& before, double bound) {
+    constexpr double kNone = std::numeric_limits<double>::infinity();
+    return mechanism::BoundedSum{.sum = bounded_change_sum(after, before, kNone).sum, .sensitivity = bound};
   };
   return parts;
 }

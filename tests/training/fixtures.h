@@ -5,6 +5,7 @@
 #include <string>
 
 #include "datasets/dataset.h"
+#include "harness/mechanism/set_optimizer.h"
 #include "harness/models/facts/facts.h"
 #include "harness/training/fingerprint.h"
 #include "harness/training/trainer.h"
@@ -153,12 +154,27 @@ inline void expect_same_outcome(const mechanism::Journal& a, const mechanism::Jo
   EXPECT_EQ(a.finish->counts, b.finish->counts);
 }
 
+// Losses' changes are clipped to [-bound, bound].
+inline void clip_changes(trial::TrialConfig& config, double bound) {
+  config.privacy.clipping = trial::Clipping::abadi;
+  config.privacy.clipping_constant = bound;
+}
+
+inline trial::TrialConfig zeroth_order_config(std::int64_t steps = 12, const json::object& options = {}) {
+  auto config = small_config(steps);
+  mechanism::set_optimizer(config, optimizer_named("dp-zo", options));
+  config.controller = controller_named("constant", {{"lr", 0.01}});
+  clip_changes(config, 0.01);
+  return config;
+}
+
 // Small runs with every registered optimizer and controller.
 inline std::vector<trial::TrialConfig> every_rule() {
   std::vector<trial::TrialConfig> configs;
   for (const auto& facts : optimizers::optimizer_facts()) {
     auto config = small_config();
-    config.optimizer = optimizer_named(facts.name);
+    mechanism::set_optimizer(config, optimizer_named(facts.name));
+    if (facts.of_loss_changes) clip_changes(config, 0.5);
     if (facts.owns_step_size) config.controller = controller_named("constant", {{"lr", 1.0}});
     configs.push_back(config);
   }

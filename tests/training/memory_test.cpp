@@ -12,6 +12,7 @@
 #include "harness/models/model.h"
 #include "harness/training/gradient.h"
 #include "harness/training/labels.h"
+#include "harness/training/zeroth_order.h"
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
@@ -230,6 +231,43 @@ double bytes_of_a_sample(const Measured& one, CountingAllocator& counter) {
   };
   peak(1);  // what is made once
   return static_cast<double>(peak(2 * one.samples) - peak(one.samples)) / static_cast<double>(one.samples);
+}
+
+// A step of DP-ZO takes what its forward passes take: nothing is recorded on the way, and beside
+// the weights there is one vector of as many numbers, whatever the depth.
+TEST(Memory, OfAStepWithoutGradientsIsThatOfForwardPasses) {
+  const torch::NoGradGuard no_gradients;
+  Counting counting;
+  {
+    constexpr std::int64_t kWidth = 64, kRows = 512;
+    json::array hidden;
+    for (int i = 0; i < 12; ++i) hidden.push_back(kWidth);
+    const auto key = random::key_from_seed("tests of memory");
+    auto network = models::make_model("mlp", model_named("mlp", {{"hidden", hidden}}).options,
+                                      {.features = kWidth, .classes = 10}, key, torch::kFloat32)
+                       .value();
+    const datasets::SplitData split{torch::randn({kRows, kWidth}), torch::zeros({kRows}, torch::kInt64)};
+    BatchReader reader(split, torch::kFloat32, kRows);
+    const Rows rows{.count = kRows, .all = true, .indices = {}};
+    auto vector = torch::zeros({network.dimension()});
+    const auto loss = models::Loss::cross_entropy;
+    const auto of_losses = [&] { losses_at_weights(network, loss, reader, rows); };
+    const auto of_step = [&] {
+      const RandomDirection direction(optimizers::Direction::sphere, key, 0, vector);
+      losses_beside(network, loss, direction, 1e-3, reader, rows, vector);
+      direction.add_to(vector, 1);
+    };
+    const auto of_gradient = [&] { clipped_gradient_sum(network, loss, {}, reader, rows, vector); };
+    of_gradient();
+    const auto forward = (*counting).peak_of(of_losses), step = (*counting).peak_of(of_step),
+               gradient = (*counting).peak_of(of_gradient);
+    std::cout << fmt::format("forward {} KB, step of DP-ZO {} KB, step with gradients {} KB\n", forward / 1024,
+                             step / 1024, gradient / 1024);
+    // Losses of either side, and squares of a piece of the vector for its norm.
+    const auto beside = 4 * 8 * kRows + 2 * 8 * network.dimension();
+    EXPECT_LE(step, forward + beside);
+    EXPECT_GT(gradient, 3 * step);
+  }
 }
 
 TEST(Memory, OfEveryRegisteredModelIsMeasured) {

@@ -112,6 +112,9 @@ inline std::vector<trial::TrialConfig> every_state() {
   configs.back().evaluation.recorded.distance = true;
   configs.push_back(small_config());
   configs.back().optimizer = optimizer_named("sgd", {{"momentum", 0.9}, {"free_step", true}});
+  configs.push_back(zeroth_order_config(12, {{"momentum", 0.9}, {"direction", "sphere"}}));
+  configs.back().evaluation.recorded.released_norms = true;
+  configs.back().evaluation.recorded.noise_residual = true;
   configs.push_back(small_config());
   configs.back().evaluation.score = trial::ScoreRelease{.noise_counts = 5};
   for (auto& config : configs) config.evaluation.every = 4;

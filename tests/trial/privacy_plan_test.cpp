@@ -316,6 +316,21 @@ TEST(PrivacyPlan, RefusesClippingsThatSayTwoThings) {
         plan.clipping_constant = std::numeric_limits<double>::infinity();
       },
       "finite");
+  auto of_losses = plain;
+  of_losses.released = Released::loss_change;
+  refused(
+      of_losses, [](auto&) {}, "clipping abadi");
+  of_losses.clipping = Clipping::abadi;
+  of_losses.clipping_constant = 0.1;
+  EXPECT_TRUE(of_losses.check());
+  refused(
+      of_losses, [](auto& plan) { plan.groups = ClippingGroups::per_layer; }, "layers");
+  refused(
+      of_losses, [](auto& plan) { plan.probe = ProbePlan{.batch_size = 1000, .noise = 2}; }, "probes");
+  refused(
+      of_losses, [](auto& plan) { plan.gradient_noise = 0; }, "noise");
+  refused(
+      of_losses, [](auto& plan) { plan.clipping = Clipping::none; }, "clips");
   // A control arm may clip, adaptively too, but it has no noise anywhere.
   auto control = adaptive_plan();
   control.is_private = false;
@@ -360,7 +375,7 @@ TEST(PrivacyPlan, SumsOfLargeBatchesAreWideAndOfTooLargeOnesRefused) {
 // What the default does not have is not written: trials made before these fields were there keep
 // their ids.
 TEST(PrivacyPlan, FieldsOfOtherClippingsAreWrittenOnlyWithThem) {
-  for (const char* key : {"adaptive", "clipping_groups", "clipping_shares"}) {
+  for (const char* key : {"released", "adaptive", "clipping_groups", "clipping_shares"}) {
     EXPECT_FALSE(private_config().privacy.to_json().contains(key)) << key;
   }
   EXPECT_FALSE(private_config().to_json().at("evaluation").as_object().contains("gradient_norms"));

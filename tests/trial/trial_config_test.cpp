@@ -35,6 +35,11 @@ const std::vector<std::pair<const char*, Change>>& changes() {
       {"sample rate", [](auto& config) { config.privacy.sample_rate = 0.021; }},
       {"clipping", [](auto& config) { config.privacy.clipping = Clipping::abadi; }},
       {"clipping constant", [](auto& config) { config.privacy.clipping_constant = 0.02; }},
+      {"released",
+       [](auto& config) {
+         config.privacy.clipping = Clipping::abadi;
+         config.privacy.released = Released::loss_change;
+       }},
       {"groups", [](auto& config) { config.privacy.groups = ClippingGroups::per_layer; }},
       {"noise", [](auto& config) { config.privacy.gradient_noise = 1.6; }},
       {"accounting", [](auto& config) { config.privacy.accounting = "folded"; }},

@@ -28,12 +28,14 @@ struct Setting {
   double gamma = 1.01;
   std::int64_t population = 5000;
   std::int64_t interval = 5;
+  std::string released = "gradient";
   std::string clipping = "auto-s";
   std::string clipping_groups = "all";
   std::string clipping_shares = "uniform";
   audit::Request request = {.workers = 2, .false_alarm = 1e-4};
 
   double batch_size() const { return sample_rate * static_cast<double>(population); }
+  bool follows_losses() const { return released == "loss-change"; }
   bool has_probes() const { return hyfreedp != "none"; }
   bool separate() const { return hyfreedp == "separate-batch" || is_laplace(); }
   bool is_laplace() const { return hyfreedp == "laplace"; }
@@ -96,6 +98,23 @@ Result<void> read_clipping(const AuditRequest& given, Setting& setting) {
   return read_choice(given.clipping_shares, {"uniform", "size"}, setting.clipping_shares);
 }
 
+// Of changes of losses there is one kind of clipping, and there are no probes beside them.
+Result<void> read_released(const AuditRequest& given, Setting& setting) {
+  if (auto ok = read_choice(given.released, {"gradient", "loss-change"}, setting.released); !ok) return ok;
+  if (!setting.follows_losses()) return {};
+  for (const auto& [one, text, value] :
+       {std::tuple<const Given&, const char*, std::string&>{given.hyfreedp, "none", setting.hyfreedp},
+        {given.clipping, "abadi", setting.clipping},
+        {given.clipping_groups, "all", setting.clipping_groups}}) {
+    if (one && value != text) {
+      return error(fmt::format("--{} is {}; with --released loss-change it is {}. Leave it out.", one.name,
+                               *one.text, text));
+    }
+    value = text;
+  }
+  return {};
+}
+
 Result<void> read_numbers(const AuditRequest& given, Setting& setting) {
   for (const auto& [one, largest, value] : {std::tuple<const Given&, std::int64_t, std::int64_t&>{
                                                 given.population, kMostRecords, setting.population},
@@ -125,6 +144,8 @@ Result<Setting> read_setting(const AuditRequest& given) {
     return ok.error();
   }
   if (auto ok = read_clipping(given, setting); !ok) return ok.error();
+  // Before what asks whether there are probes.
+  if (auto ok = read_released(given, setting); !ok) return ok.error();
   if (auto ok = read_choice(given.model, {"linear", "mlp"}, setting.request.model); !ok) return ok.error();
   for (const auto* probing : {&given.interval, &given.gamma}) {
     if (!*probing || setting.has_probes()) continue;
@@ -177,6 +198,7 @@ trial::PrivacyPlan plan_without_noise(const Setting& setting) {
   plan.clipping_constant = setting.clipping == "abadi" ? kThreshold : kStabiliser;
   if (setting.clipping_groups == "per-layer") plan.groups = trial::ClippingGroups::per_layer;
   if (setting.clipping_shares == "size") plan.shares = trial::GroupShares::size;
+  if (setting.follows_losses()) plan.released = trial::Released::loss_change;
   plan.probe->separate_batch = setting.separate();
   plan.probe->batch_size = setting.batch_size();
   if (setting.is_laplace()) {
@@ -229,6 +251,8 @@ void AuditRequest::describe(Options& options) {
   options.value(steps, "steps", "T", "steps of a run (default 250)");
   options.value(interval, "interval", "K", "a probe every K steps (default 5)");
   options.value(gamma, "gamma", "g", "sigma_g over the noise without probes, > 1 (default 1.01)");
+  options.value(released, "released", "R",
+                "what a step follows: gradient (default) or, of DP-ZO, loss-change");
   options.value(clipping, "clipping", "C", "auto-s (default), auto-v or abadi");
   options.value(clipping_groups, "clipping-groups", "G",
                 "what is clipped together: all (default) or per-layer");

@@ -10,7 +10,7 @@ namespace hyfreedp::cli {
 
 struct AuditRequest {
   Given hyfreedp, epsilon, delta, population, sample_rate, steps, interval, gamma;
-  Given clipping, clipping_groups, clipping_shares, model;
+  Given released, clipping, clipping_groups, clipping_shares, model;
   Given runs, workers, canaries, false_alarm;
   std::optional<std::string> seed;
   bool json = false;                  // print the worker's answer instead of text

@@ -124,8 +124,8 @@ std::string noise_text(const Group& group) {
   if (!group.plan) return "no noise";
   const auto& plan = *group.plan;
   if (!plan.is_private) return "no noise; " + control_text(plan);
-  const std::map<std::string, std::string> symbols = {{mechanism::kGradient, "sigma_g"},
-                                                      {mechanism::kProbe, "sigma_l"}};
+  const std::map<std::string, std::string> symbols = {
+      {mechanism::kGradient, "sigma_g"}, {mechanism::kLossChange, "sigma_c"}, {mechanism::kProbe, "sigma_l"}};
   std::vector<std::string> parts;
   for (const auto& release : mechanism::releases(plan)) {
     const auto symbol = symbols.find(release.purpose);

@@ -20,7 +20,8 @@ namespace hyfreedp::mechanism {
 struct Origin {
   const Rows* rows = nullptr;              // the batch
   const torch::Tensor* weights = nullptr;  // [d], before the step
-  // Of a probe: value k is of the weights - abscissas[k] * direction.
+  // Of a probe: value k is of the weights - abscissas[k] * direction. Of a change of losses: by
+  // how much those at the first abscissa are above those at the last.
   const torch::Tensor* direction = nullptr;  // [d]
   std::span<const double> abscissas = {};
 };

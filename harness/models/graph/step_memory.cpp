@@ -236,7 +236,8 @@ StepMemory step_memory(const Graph& graph, const std::vector<bool>& trainable, c
   memory.passing = kNotFollowed * memory.passing + around;
   memory.together = kNotFollowed * memory.together + around;
   memory.forward = kNotFollowed * forward + around;
-  memory.fixed = own_sums(graph, trainable, on_cpu);
+  memory.sums = own_sums(graph, trainable, on_cpu);
+  memory.fixed = memory.sums;
   // Copies in float64 of both sides of a product (for_pieces() in layers/samples.h).
   constexpr double kCopies = 4 << 24;
   if (!on_cpu) memory.fixed += kCopies;

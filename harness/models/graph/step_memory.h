@@ -26,6 +26,7 @@ struct StepMemory {
   double forward = 0;   // while a layer is computed without record
   // Numbers that do not grow with the samples: what one layer's rules take for its own sums.
   double fixed = 0;
+  double sums = 0;  // of these, what a forward pass alone does not take
 
   // The most of one sample, where what is recorded has this share of a number's size.
   double sample(double share = 1) const {

@@ -6,10 +6,12 @@
 #include <map>
 #include <set>
 
+#include "baselines/support.h"
 #include "datasets/cache_file.h"
 #include "datasets/image_options.h"
 #include "datasets/table_file.h"
 #include "harness/base/text.h"
+#include "harness/mechanism/set_optimizer.h"
 #include "harness/models/facts/facts.h"
 #include "harness/models/facts/microbatch.h"
 #include "harness/random/partition.h"
@@ -137,12 +139,23 @@ Result<TableBytes> all_table_bytes(const trial::TrialConfig& config, double numb
   return all;
 }
 
+// Forward passes alone, and no gradient (optimizers/dp_zo.h).
+bool follows_losses(const trial::TrialConfig& config) {
+  return config.privacy.released == trial::Released::loss_change;
+}
+
 // Vectors of d numbers beside the weights, in bytes for each of the d.
 double vector_bytes(const trial::TrialConfig& config, double number) {
   double count = 2 + optimizers::kMostStateVectors;  // the released mean and the direction
+  if (follows_losses(config)) {
+    // The weights while others are in their place, then the step; on a GPU the direction beside it.
+    const auto options = read_options<optimizers::DpZoOptions>(config.optimizer.options);
+    count = (config.device == "cpu" ? 1 : 2) + (options.sgd.momentum > 0 ? 1 : 0);
+  }
   if (config.training.average != trial::Average::none) ++count;
   if (config.evaluation.recorded.released_norms || config.evaluation.recorded.noise_residual) count += 2;
-  return count * number + kDouble;  // the clipped sum, or the sum of several microbatches
+  // The clipped sum, or the sum of several microbatches.
+  return count * number + (follows_losses(config) ? 0 : kDouble);
 }
 
 // Returns the bytes that training has in memory where the network is.
@@ -152,19 +165,20 @@ double training_bytes(const trial::TrialConfig& config, const models::StepMemory
   const auto samples =
       static_cast<double>(models::samples_at_once(microbatch, copies)) * static_cast<double>(copies);
   const bool narrow = config.training.precision == trial::Precision::bf16;
-  const double sample = step.sample(narrow ? 0.5 : 1) * number;
+  const double sample = (follows_losses(config) ? step.forward : step.sample(narrow ? 0.5 : 1)) * number;
+  const double fixed = step.fixed - (follows_losses(config) ? step.sums : 0);
   // Sums of large batches are computed in float64 (harness/trial/sum_rounding.h), and any method
   // may choose such a batch.
   const double wide = config.privacy.is_private ? kDouble : number;
   const double vectors = step.trained * vector_bytes(config, number);
   // A checkpoint's copy has no more than these.
   const double copied = std::min(vectors, static_cast<double>(trial::kMostCopiedState));
-  double bytes = vectors + copied + samples * sample + step.fixed * wide;
+  double bytes = vectors + copied + samples * sample + fixed * wide;
   // A microbatch's vectors as they lie in the table, and one copy after the other.
   if (sizes.copies > 1) bytes += 2 * samples * static_cast<double>(sizes.features) * number;
   if (narrow) bytes += step.parameters * number / 2;
   const bool reads_file = !string_or(config.model.options, "weights", "").empty();
-  return step.parameters * number + std::max(bytes, reads_file ? step.parameters * kFloat : 0);
+  return step.parameters * number + std::max(bytes, reads_file ? 2 * step.parameters * kFloat : 0);
 }
 
 }  // namespace
@@ -211,10 +225,14 @@ Result<RunMemory> largest_run(const std::vector<PlannedStudy>& studies) {
       config.dataset.options =
           random::with_part(std::move(config.dataset.options), {random::kTuningPart, 0.5, "any"});
     }
+    if (!study.baseline->optimizer.empty()) {
+      mechanism::set_optimizer(config, baselines::optimizer(study.baseline->optimizer, {}));
+    }
     std::string data;
     for (const auto& [name, options] : trial::datasets_of(config)) data += name + canonical_json(options);
-    const auto kind = fmt::format("{}/{}/{}/{}", study.cell.panel, canonical_json(config.training.to_json()),
-                                  config.privacy.is_private, data);
+    const auto kind =
+        fmt::format("{}/{}/{}/{}/{}", study.cell.panel, canonical_json(config.training.to_json()),
+                    config.privacy.is_private, follows_losses(config), data);
     if (!seen.insert(kind).second) continue;
     const auto memory = memory_of(config);
     if (!memory) return in_context(study.cell.panel, memory.error());

@@ -2,11 +2,13 @@
 // estimates; tests/end_to_end/run_memory_test.cpp holds them to what workers used.
 //
 //   process      the program and its libraries, measured
-//   weights      all parameters, and while they are read the file's as well
+//   weights      all parameters, and twice as much again while a file of them is read, as measured
 //   vectors      of d numbers: the released mean, the clipped sum in float64, the direction, an
 //                average, and the most that any optimizer keeps (optimizers::kMostStateVectors); of
 //                a checkpoint that is written beside training, a copy (trial::kMostCopiedState)
 //   samples      of one microbatch, by harness/models/graph/step_memory.h
+//                A run of DP-ZO is one of forward passes: beside weights and microbatch it has one
+//                vector, two on a GPU, and those that averages and momentum ask for
 //   data         tables that are not mapped from the cache; on a GPU all of them
 // A worker that makes a cache of a frozen network's features has that network in memory before.
 #pragma once

@@ -40,6 +40,8 @@ Result<RunPrice> price_of(const trial::TrialConfig& config) {
       static_cast<double>(std::max({std::int64_t{1}, config.training.augmentation.copies,
                                     datasets::sizes(**facts, config.dataset.options).copies}));
   const double trained = steps * batch * copies;
+  // Forward and backward, or forward on both sides of the weights.
+  const double of_a_step = config.privacy.released == trial::Released::loss_change ? 4 : 6;
   double probed = 0;
   if (const auto& probe = config.privacy.probe) {
     const double probes =
@@ -63,7 +65,7 @@ Result<RunPrice> price_of(const trial::TrialConfig& config) {
   if (evaluation.oracle_train) evaluated += static_cast<double>(sizes.private_train);
   return RunPrice{.runs = 1,
                   .examples = trained + probed,
-                  .flops = per_sample * (6 * trained + 2 * probed),
+                  .flops = per_sample * (of_a_step * trained + 2 * probed),
                   .evaluation_flops = per_sample * 2 * evaluated,
                   .elements = static_cast<double>(sizes.features) * (trained + probed + evaluated)};
 }

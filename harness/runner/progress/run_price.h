@@ -1,7 +1,7 @@
 // The computing cost of runs: for --dry-run an estimate for a GPU, for the coordinator the order of
 // runs.
 //
-//   FLOPs of a run = 6 P n + 2 P n_probe
+//   FLOPs of a run = 6 P n + 2 P n_probe; 4 P n where DP-ZO takes two forward passes for a step
 // P: all parameters of the model, trained or not, a convolution's once for each place of the image;
 // n: examples seen (T B, each of its copies one) times the tokens or patches of each (1 where it
 // has none), forward and backward; n_probe: those that probes look at, forward alone: ceil(T / K)

@@ -11,6 +11,7 @@
 #include "baselines/fixed_noise.h"
 #include "harness/base/files.h"
 #include "harness/base/text.h"
+#include "harness/mechanism/set_optimizer.h"
 #include "harness/trial/config_text.h"
 #include "optimizers/facts.h"
 
@@ -64,9 +65,9 @@ trial::TrialConfig row_base(const spec::Spec& spec, const spec::Panel& panel, co
   base.dataset = panel.dataset;
   base.ood_test = panel.ood_test;
   base.model = panel.model;
-  base.optimizer = optimizer_of(panel, row);
   base.controller = default_controller();
   base.privacy = shared_privacy(panel, row);
+  mechanism::set_optimizer(base, optimizer_of(panel, row));
   base.evaluation.every = panel.evaluate.every;
   base.evaluation.recorded = panel.evaluate.recorded;
   base.training = row.training.value_or(panel.train.training);

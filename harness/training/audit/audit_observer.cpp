@@ -85,7 +85,7 @@ std::vector<float> to_floats(const Tensor& values) {
 AuditObserver::AuditObserver(const Experiment& experiment, std::int64_t run, std::int64_t residual_steps)
     : experiment_(experiment),
       plan_(experiment.config.privacy),
-      gradient_(*mechanism::find(mechanism::releases(plan_), mechanism::kGradient)),
+      gradient_(*mechanism::find(mechanism::releases(plan_), mechanism::followed(plan_))),
       probe_(probe_of(plan_)),
       reference_(experiment.config, experiment.dataset.private_train),
       residual_steps_(residual_steps) {
@@ -152,16 +152,7 @@ void AuditObserver::vector_released(const mechanism::VectorSeen& seen) {
 
   const auto sum = reference_.clipped_sum(*seen.origin.weights, rows);
   const auto residual = (seen.released.to(torch::kFloat64) * gradient_.divisor - sum) / gradient_scale();
-  if (seen.step < residual_steps_) {
-    const double length = sum.norm().item<double>();
-    audit::StepResiduals entry;
-    entry.run = observed_.releases.run;
-    entry.step = seen.step;
-    entry.batch_size = seen.origin.rows->count;
-    entry.gradient = to_floats(residual);
-    entry.along_sum = length > 0 ? residual.dot(sum).item<double>() / length : std::nan("");
-    observed_.residuals.push_back(std::move(entry));
-  }
+  keep_residual(seen.step, rows, residual, sum);
   pending_ = {};
   if (experiment_.canaries.empty()) return;
   const auto chosen = score_gradient(seen, rows, residual);
@@ -173,7 +164,51 @@ void AuditObserver::vector_released(const mechanism::VectorSeen& seen) {
   if (chosen.out >= 0) observed_.gradient_scores.out.push_back(chosen.out_score);
 }
 
+void AuditObserver::keep_residual(std::int64_t step, const std::vector<std::int64_t>& rows,
+                                  const Tensor& residual, const Tensor& sum) {
+  if (step >= residual_steps_) return;
+  const double length = sum.norm().item<double>();
+  audit::StepResiduals entry;
+  entry.run = observed_.releases.run;
+  entry.step = step;
+  entry.batch_size = static_cast<std::int64_t>(rows.size());
+  entry.gradient = to_floats(residual);
+  entry.along_sum = length > 0 ? residual.dot(sum).item<double>() / length : std::nan("");
+  observed_.residuals.push_back(std::move(entry));
+}
+
+// As vector_released(), of a sum of one number.
+void AuditObserver::change_released(const mechanism::ValuesSeen& seen) {
+  const auto rows = rows_of(*seen.origin.rows);
+  count_batch(rows, observed_.gradient_batches);
+  ++observed_.releases.gradients;
+
+  const auto weights = seen.origin.weights->to(torch::kFloat64);
+  const auto direction = seen.origin.direction->to(torch::kFloat64);
+  const auto changes_of = [&](const std::vector<std::int64_t>& records) {
+    const auto losses = [&](double x) { return reference_.losses(weights - direction * x, records); };
+    return Reference::clamped_change(losses(seen.origin.abscissas.front()),
+                                     losses(seen.origin.abscissas.back()), plan_.sensitivity());
+  };
+  const auto sum = changes_of(rows).sum().view({1});
+  const auto residual = (seen.released.front() * gradient_.divisor - sum) / gradient_scale();
+  keep_residual(seen.step, rows, residual, sum);
+  if (experiment_.canaries.empty()) return;
+  const auto changes = changes_of(experiment_.canaries);
+  const auto chosen = choose(rows, changes.abs() >= kAlive * plan_.sensitivity(),
+                             reference_.losses(weights, experiment_.canaries));
+  const double noise = residual.item<double>();
+  if (chosen.in >= 0) {
+    const double change = changes[chosen.in].item<double>();
+    observed_.gradient_scores.in.push_back(std::copysign(1.0, change) * (noise + change / gradient_scale()));
+  }
+  if (chosen.out >= 0) {
+    observed_.gradient_scores.out.push_back(std::copysign(1.0, changes[chosen.out].item<double>()) * noise);
+  }
+}
+
 void AuditObserver::values_released(const mechanism::ValuesSeen& seen) {
+  if (seen.purpose == mechanism::kLossChange) return change_released(seen);
   const auto rows = rows_of(*seen.origin.rows);
   if (is_sampled_apart(*probe_)) count_batch(rows, observed_.probe_batches);
   const bool on_gradient = seen.origin.rows->batch == mechanism::kGradientBatch;

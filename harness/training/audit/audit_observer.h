@@ -3,6 +3,7 @@
 //
 // Residuals    (released vector * B - reference sum) / (sigma_g * sensitivity), and the same for
 //              losses.
+//              A change of losses (DP-ZO) is taken for a gradient of one coordinate.
 // Scores       of a canary with clipped gradient c. They are computed from released * B minus the
 //              sum over all other records, in units of the noise's standard deviation: r for the
 //              gradient, r_k for loss k of m.
@@ -64,6 +65,9 @@ class AuditObserver : public mechanism::Observer {
                 const torch::Tensor& losses) const;
   Chosen score_gradient(const mechanism::VectorSeen& seen, const std::vector<std::int64_t>& rows,
                         const torch::Tensor& residual) const;
+  void change_released(const mechanism::ValuesSeen& seen);
+  void keep_residual(std::int64_t step, const std::vector<std::int64_t>& rows, const torch::Tensor& residual,
+                     const torch::Tensor& sum);
   void score_probe(const mechanism::ValuesSeen& seen, const std::vector<std::int64_t>& rows,
                    const std::vector<double>& residuals);
   // The mean by which canary `place` shifts z_l.
@@ -72,7 +76,7 @@ class AuditObserver : public mechanism::Observer {
 
   const Experiment& experiment_;
   const trial::PrivacyPlan& plan_;
-  mechanism::Release gradient_;              // as the plan has it
+  mechanism::Release gradient_;              // as the plan has it, or the change of losses
   std::optional<mechanism::Release> probe_;  // absent: no probes
   Reference reference_;
   std::int64_t residual_steps_;

@@ -49,16 +49,21 @@ Result<trial::TrialConfig> config_of(const audit::Request& request, std::int64_t
       !set) {
     return set.error();
   }
-  if (auto set = assign(config.optimizer, named(optimizers::find_optimizer("sgd"), "sgd", {})); !set) {
+  const bool follows_losses = request.plan.released == trial::Released::loss_change;
+  const std::string optimizer = follows_losses ? "dp-zo" : "sgd";
+  if (auto set = assign(config.optimizer, named(optimizers::find_optimizer(optimizer), optimizer, {}));
+      !set) {
     return set.error();
   }
+  // So that noise alone moves the weights as it does where gradients are released.
+  const double rate = follows_losses ? 2 * optimizers::DpZoOptions().scale * kLearningRate : kLearningRate;
   // Clamped: a raw ratio of noises may throw the weights so far that no canary is left undecided.
   auto controller = request.plan.probe.has_value()
                         ? named(optimizers::find_controller("hyfreedp"), "hyfreedp",
                                 {{"eta0", kLearningRate},
                                  {"interval", request.plan.probe->interval},
                                  {"acceptance", "clamp"}})
-                        : named(optimizers::find_controller("constant"), "constant", {{"lr", kLearningRate}});
+                        : named(optimizers::find_controller("constant"), "constant", {{"lr", rate}});
   if (auto set = assign(config.controller, std::move(controller)); !set) return set.error();
   return config;
 }

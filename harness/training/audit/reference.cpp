@@ -157,4 +157,9 @@ Tensor Reference::clamped(const Tensor& losses, double bound) {
                    at::nan_to_num(losses, 0.0, kInfinity, -kInfinity).clamp(0.0, bound));
 }
 
+Tensor Reference::clamped_change(const Tensor& after, const Tensor& before, double bound) {
+  const auto change = after - before;
+  return at::where(at::isnan(change), 0.0, change.clamp(-bound, bound));
+}
+
 }  // namespace hyfreedp::training

@@ -11,6 +11,7 @@
 //             gradient is not finite. Per layer: the same for each layer's part, with its share w
 //             (uniform 1 / sqrt(L), by size sqrt(d_l / d)) of 1 or of C
 //   loss      cross-entropy at the given weights, clamped to [0, R]: NaN is 0, an infinity R
+//   change    of a loss between two weights, clamped to [-C, C]: NaN is 0
 //
 // Models: `linear` (weight [classes, features], bias) and `mlp` (such layers with tanh or relu
 // between them).
@@ -38,6 +39,8 @@ class Reference {
   torch::Tensor losses(const torch::Tensor& weights, const std::vector<std::int64_t>& rows) const;
   // [n] float64 in [0, bound].
   static torch::Tensor clamped(const torch::Tensor& losses, double bound);
+  // [n] float64 in [-bound, bound]: after - before, 0 where that is NaN.
+  static torch::Tensor clamped_change(const torch::Tensor& after, const torch::Tensor& before, double bound);
 
  private:
   torch::Tensor features_of(const std::vector<std::int64_t>& rows) const;  // [n, p] float64

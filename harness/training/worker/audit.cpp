@@ -57,8 +57,12 @@ std::string clipping_text(const audit::Request& request) {
 
 json::object describe(const audit::Request& request, const audit::Observations& observed) {
   const auto d = observed.residuals.empty() ? std::size_t{0} : observed.residuals.front().gradient.size();
+  const bool follows_losses = request.plan.released == trial::Released::loss_change;
   json::object setting{
-      {"model", fmt::format("{}, {} parameters, clipping {}", request.model, d, clipping_text(request))},
+      {"model", follows_losses ? fmt::format("{}, changes of losses along random directions, clipping {}",
+                                             request.model, clipping_text(request))
+                               : fmt::format("{}, {} parameters, clipping {}", request.model, d,
+                                             clipping_text(request))},
       {"data", fmt::format("{} generated records, {} of them canaries, sampled at rate {}",
                            request.plan.population, request.canaries, request.plan.sample_rate)},
       {"runs", fmt::format("{}, {} steps each, gradient noise {:.5g}", runs_text(request, observed),
