@@ -47,8 +47,9 @@ Result<PairTokens> PairTokens::load(const std::string& folder) {
   PairTokens tokens(std::move(*pairs));
   const auto any = tokenizer_config(folder, "");
   if (!any) return any.error();
-  const bool is_gpt2 = any->contains("tokenizer_class") ? tokenizer_config(folder, kGpt2).has_value()
-                                                        : tokens.pairs_.mark(kEndOfText).has_value();
+  const bool is_gpt2 = !string_or(*any, "tokenizer_class", "").empty()
+                           ? tokenizer_config(folder, kGpt2).has_value()
+                           : tokens.pairs_.mark(kEndOfText).has_value();
   const auto config = tokenizer_config(folder, is_gpt2 ? kGpt2 : kRoberta);
   if (!config) return config.error();
   auto marks = is_gpt2 ? gpt2_marks(tokens.pairs_, *config, folder) : roberta_marks(tokens.pairs_, folder);

@@ -9,7 +9,8 @@
 namespace hyfreedp::datasets {
 
 // Empty where there is no such file. An error where it is for another class than `kind` (its name
-// in transformers, with or without "Fast"); an empty `kind` is any.
+// in transformers, with or without "Fast"), of which an empty one is any; or where what a tokenizer
+// reads of it has another type.
 Result<json::object> tokenizer_config(const std::string& folder, const std::string& kind);
 
 // What a key such as "eos_token" names: a text, or an object with it as "content".

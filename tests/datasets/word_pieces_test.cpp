@@ -53,6 +53,13 @@ TEST_F(WordPiecesFiles, ThatAreNoneAreNamed) {
   EXPECT_THAT(WordPieces::load(folder).error().message,
               HasSubstr("RobertaTokenizer, and the vocabulary beside it is of BertTokenizer"));
   EXPECT_NE(tokenizer_checksum(folder).value(), before);
+  for (const char* config : {R"({"do_lower_case": "yes"})", R"({"strip_accents": 1})",
+                             R"({"tokenize_chinese_chars": []})", R"({"tokenizer_class": 1})"}) {
+    write("tokenizer_config.json", config);
+    EXPECT_THAT(WordPieces::load(folder).error().message, HasSubstr("must be")) << config;
+  }
+  write("tokenizer_config.json", R"({"do_lower_case": null, "tokenizer_class": null})");
+  EXPECT_TRUE(WordPieces::load(folder));
 }
 
 }  // namespace
