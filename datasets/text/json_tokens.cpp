@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/algorithm/string/replace.hpp>
+#include <filesystem>
 #include <fmt/format.h>
 #include <initializer_list>
 
@@ -113,8 +114,11 @@ class JsonReader {
     const auto* model = member(file_, "model").if_object();
     // Files from before models had types have none.
     if (model == nullptr || !(is(*model, "type", "BPE") || is(*model, "type", nullptr))) {
-      return bad(fmt::format("a model of type '{}' is not known here; BPE is.",
-                             as_one_line(type_of(member(file_, "model")))));
+      std::error_code ignored;
+      const bool has_pieces = std::filesystem::exists(folder_ + "/tokenizer.model", ignored);
+      return bad(fmt::format("a model of type '{}' is not known here; BPE is.{}",
+                             as_one_line(type_of(member(file_, "model"))),
+                             has_pieces ? " Without this file, tokenizer.model beside it is read." : ""));
     }
     if (auto ok = only(*model, "model.",
                        {"type", "dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix",

@@ -6,6 +6,7 @@
 
 #include "datasets/text/json_tokens.h"
 #include "datasets/text/pair_tokens.h"
+#include "datasets/text/sentence_pieces.h"
 #include "datasets/text/tokenizer_config.h"
 #include "datasets/text/word_pieces.h"
 #include "harness/base/files.h"
@@ -14,17 +15,21 @@ namespace hyfreedp::datasets {
 namespace {
 
 constexpr const char* kJson = "tokenizer.json";
+constexpr const char* kPieces = "tokenizer.model";
 
 bool is_there(const std::string& folder, const std::string& name) {
   std::error_code ignored;
   return std::filesystem::exists(folder + "/" + name, ignored);
 }
 
-enum class Kind { word_pieces, pairs, json, none };
+enum class Kind { word_pieces, pairs, json, sentence_pieces, none };
 Kind kind_of(const std::string& folder) {
   if (is_there(folder, "vocab.txt")) return Kind::word_pieces;
   const bool has_pairs = is_there(folder, "vocab.json") && is_there(folder, "merges.txt");
-  if (!is_there(folder, kJson)) return has_pairs ? Kind::pairs : Kind::none;
+  if (!is_there(folder, kJson)) {
+    if (has_pairs) return Kind::pairs;
+    return is_there(folder, kPieces) ? Kind::sentence_pieces : Kind::none;
+  }
   const bool is_roberta = is_there(folder, "tokenizer_config.json") && tokenizer_config(folder, kRoberta);
   return has_pairs && is_roberta ? Kind::pairs : Kind::json;
 }
@@ -60,20 +65,25 @@ Result<std::unique_ptr<Tokenizer>> load_tokenizer(const std::string& folder) {
       return loaded<PairTokens>(folder);
     case Kind::json:
       return loaded<JsonTokens>(folder);
+    case Kind::sentence_pieces:
+      return loaded<SentencePieces>(folder);
     case Kind::none:
       break;
   }
   return error(fmt::format(
       "{}: has no tokenizer that can be read: vocab.txt (WordPiece), vocab.json and merges.txt (pairs of "
-      "bytes of GPT-2, OPT or RoBERTa), or tokenizer.json (byte-pair encoding).",
+      "bytes of GPT-2, OPT or RoBERTa), tokenizer.json (byte-pair encoding), or tokenizer.model "
+      "(SentencePiece).",
       folder));
 }
 
 Result<std::string> tokenizer_checksum(const std::string& folder) {
   std::string lines;
-  const bool reads_json = kind_of(folder) == Kind::json;
+  const auto kind = kind_of(folder);
   for (const std::string name : kTokenizerFiles) {
-    if (!is_there(folder, name) || (name == kJson && !reads_json)) continue;
+    const bool is_other =
+        (name == kJson && kind != Kind::json) || (name == kPieces && kind != Kind::sentence_pieces);
+    if (is_other || !is_there(folder, name)) continue;
     const auto text = read_file(fmt::format("{}/{}", folder, name));
     if (!text) return text.error();
     lines += fmt::format("{} {}\n", name, sha256_hex(*text));

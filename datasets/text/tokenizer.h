@@ -59,18 +59,18 @@ class Tokenizer {
 };
 
 // The folder's files that decide the tokens, of whatever kind; a kind has some of them.
-inline constexpr const char* kTokenizerFiles[] = {"vocab.txt", "vocab.json", "merges.txt",
-                                                  "tokenizer_config.json", "tokenizer.json"};
+inline constexpr const char* kTokenizerFiles[] = {
+    "vocab.txt", "vocab.json", "merges.txt", "tokenizer_config.json", "tokenizer.json", "tokenizer.model"};
 
 // The first that the folder has of: WordPiece (word_pieces.h), by vocab.txt; pairs of bytes of
 // GPT-2, OPT or RoBERTa (pair_tokens.h), by vocab.json and merges.txt where tokenizer_config.json
 // does not name another tokenizer than RobertaTokenizer or there is no tokenizer.json; byte-pair
-// encoding as tokenizer.json describes it (json_tokens.h). Errors name the file that is absent or
-// wrong.
+// encoding as tokenizer.json describes it (json_tokens.h); SentencePiece, by tokenizer.model
+// (sentence_pieces.h). Errors name the file that is absent or wrong.
 Result<std::unique_ptr<Tokenizer>> load_tokenizer(const std::string& folder);
 
 // SHA-256 over what decides the tokens: a line for each of kTokenizerFiles that is there, but for a
-// tokenizer.json that is not read.
+// tokenizer.json or tokenizer.model that is not read.
 Result<std::string> tokenizer_checksum(const std::string& folder);
 
 }  // namespace hyfreedp::datasets

@@ -15,7 +15,7 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/hyfreedp
 packages_build=(g++ cmake ninja-build ccache ca-certificates python3 python3-pip
   libboost1.81-dev libboost-program-options1.81-dev libboost-json1.81-dev libyaml-cpp-dev libfmt-dev
   libsqlite3-dev libsqlitecpp-dev libssl-dev zlib1g-dev
-  libjpeg62-turbo-dev libpng-dev libarchive-dev libcurl4-openssl-dev libutf8proc-dev)
+  libjpeg62-turbo-dev libpng-dev libarchive-dev libcurl4-openssl-dev libutf8proc-dev libsentencepiece-dev)
 packages_run=(gnuplot-nox fonts-dejavu-core dataset-fashion-mnist)
 packages_test=(libgtest-dev libgmock-dev clang-format procps)
 packages_test_optional=(chromium tidy libxml2-utils clang-tidy texlive-latex-base texlive-latex-recommended

@@ -32,10 +32,11 @@ else()
 endif()
 if(HYFREEDP_STATIC)
   # Debian has no archives of what libarchive and libcurl use, so they are put beside the programs
-  # with all of that.
+  # with all of that; nor of SentencePiece.
   set(CMAKE_FIND_LIBRARY_SUFFIXES .so)
   find_library(LibArchive_LIBRARY archive REQUIRED)
   find_library(CURL_LIBRARY curl REQUIRED)
+  find_library(HYFREEDP_SENTENCEPIECE sentencepiece REQUIRED)
   set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
   foreach(_library ${LibArchive_LIBRARY} ${CURL_LIBRARY})
     execute_process(COMMAND ldd ${_library} OUTPUT_VARIABLE _uses COMMAND_ERROR_IS_FATAL ANY)
@@ -52,8 +53,14 @@ if(HYFREEDP_STATIC)
   configure_file(${_file} ${CMAKE_BINARY_DIR}/lib/libarchive.so.13 COPYONLY)
   file(REAL_PATH ${CURL_LIBRARY} _file)
   configure_file(${_file} ${CMAKE_BINARY_DIR}/lib/libcurl.so.4 COPYONLY)
+  file(REAL_PATH ${HYFREEDP_SENTENCEPIECE} _file)
+  configure_file(${_file} ${CMAKE_BINARY_DIR}/lib/libsentencepiece.so.0 COPYONLY)
   set(CURL_NO_CURL_CMAKE ON)
 endif()
+find_library(HYFREEDP_SENTENCEPIECE sentencepiece REQUIRED)
+# Loaded by those programs alone that have datasets/text/sentence_pieces.cpp, which keeps it and
+# LibTorch apart.
+set(HYFREEDP_SENTENCEPIECE_LINK -Wl,--push-state,--as-needed,${HYFREEDP_SENTENCEPIECE},--pop-state)
 find_package(LibArchive REQUIRED)
 find_package(CURL 7.85 REQUIRED)
 find_package(Threads REQUIRED)

@@ -112,11 +112,13 @@ TEST_F(ModelFolders, HaveTheTokenizerOfTheWeights) {
   const auto reference = from_case("bert");
   if (reference.empty()) GTEST_SKIP() << "SKIPPED: no reference case bert";
   std::ofstream(reference + "/vocab.txt") << "[PAD]\n";
+  std::ofstream(reference + "/tokenizer.model") << std::string("\0\xff", 2);
   const ModelInput input{.features = 8, .classes = 2, .length = 8, .vocabulary = 24};
   const auto options = options_of("bert", {{"weights", reference}, {"trainable", "lora-head"}});
   const auto plan = blueprint("bert", options, input).value();
   ASSERT_TRUE(write_model_folder(made("bert", options, input), plan, options, file("out")));
   EXPECT_EQ(read_file(file("out") + "/vocab.txt").value(), "[PAD]\n");
+  EXPECT_EQ(read_file(file("out") + "/tokenizer.model").value(), std::string("\0\xff", 2));
   const auto adapter = read_json_file(file("out") + "/adapter_config.json").value();
   EXPECT_EQ(adapter.at("task_type"), "SEQ_CLS");
 }
