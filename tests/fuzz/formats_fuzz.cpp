@@ -1,5 +1,5 @@
 // libFuzzer's target for the readers of datasets/formats. The variable READER chooses one: cifar,
-// cifar100, stl10, svhn, mat5, idx, csv, number_csv, libsvm, npy, npy_images, safetensors,
+// cifar100, stl10, svhn, mat5, idx, csv, tsv, number_csv, libsvm, npy, npy_images, safetensors,
 // json_lines. From the top folder,
 // with clang:
 //   clang++ -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -I. tests/fuzz/formats_fuzz.cpp
@@ -96,6 +96,17 @@ void read(std::string_view reader, std::string_view bytes, const MemoryFile& fil
     (void)read_idx(file.with(bytes));
   } else if (reader == "csv") {
     (void)read_csv(file.with(bytes), {"a", "b"});
+  } else if (reader == "tsv") {
+    // As texts are read: whatever the columns are, and on after a record of another length.
+    auto table = CsvReader::open(file.with(bytes), '\t');
+    if (!table) return;
+    for (std::size_t last = 0;;) {
+      const auto record = table->next();
+      if (!record && ++last > 100) break;
+      if (!record) continue;
+      if (!*record) break;
+      if ((*record)->fields.size() != table->header().size()) std::abort();
+    }
   } else if (reader == "number_csv") {
     if (const auto table = read_number_csv(file.with(bytes), ',', "a", {"0", "1"})) {
       if (table->labels.empty() || table->features.size() % table->labels.size() != 0) std::abort();

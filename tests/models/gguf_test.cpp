@@ -8,6 +8,8 @@
 #include "harness/base/files.h"
 #include "harness/models/facts/named_files.h"
 #include "harness/models/files/gguf_folder.h"
+#include "harness/models/files/gguf_tokenizer.h"
+#include "harness/models/files/piece_model.h"
 #include "harness/models/model.h"
 #include "tests/datasets/tokenizer_cases.h"
 #include "tests/models/compare.h"
@@ -159,6 +161,118 @@ TEST_F(GgufFolder, ALlamaGivesTransformersLogitsAndItsTokenizersIds) {
   const auto& marks = tokenizer->marks();
   EXPECT_EQ(marks.before, (std::vector<std::int64_t>{1}));  // add_bos_token
   EXPECT_EQ(marks.end, 0);
+}
+
+// "</s>", or an object with it.
+std::string token_of(const json::value& value) {
+  return std::string((value.is_object() ? value.at("content") : value).as_string());
+}
+
+// The values of a GGUF file that llama.cpp's converter makes of a tokenizer.json of pairs of bytes.
+GgufFile values_of_pairs(const std::string& folder, const char* pre) {
+  const auto described = read_json_file(folder + "/tokenizer.json").value();
+  const auto& model = described.at("model").as_object();
+  json::array tokens(model.at("vocab").as_object().size()), types(tokens.size(), 1), merges;
+  for (const auto& item : model.at("vocab").as_object()) tokens[item.value().as_int64()] = item.key();
+  for (const auto& item : described.at("added_tokens").as_array()) types[item.at("id").as_int64()] = 3;
+  for (const auto& pair : model.at("merges").as_array())
+    merges.push_back(
+        json::string(std::string(pair.at(0).as_string()) + " " + std::string(pair.at(1).as_string())));
+  const auto config = read_json_file(folder + "/tokenizer_config.json").value();
+  const auto end = token_of(config.at("eos_token"));
+  return {.values = {{"tokenizer.ggml.model", "gpt2"},
+                     {"tokenizer.ggml.pre", pre},
+                     {"tokenizer.ggml.tokens", tokens},
+                     {"tokenizer.ggml.token_type", types},
+                     {"tokenizer.ggml.merges", merges},
+                     {"tokenizer.ggml.bos_token_id", model.at("vocab").at("<s>")},
+                     {"tokenizer.ggml.eos_token_id", model.at("vocab").at(end)}}};
+}
+
+// The values of a tokenizer.model of SentencePiece's pairs.
+GgufFile values_of_pieces(const std::string& path) {
+  const auto model = parse_piece_model(read_file(path).value(), path).value();
+  json::array tokens, types, scores;
+  for (const auto& piece : model.pieces) {
+    tokens.push_back(json::string(piece.text));
+    types.push_back(static_cast<int>(piece.kind));
+    scores.push_back(piece.score);
+  }
+  return {.values = {{"tokenizer.ggml.model", "llama"},
+                     {"tokenizer.ggml.tokens", tokens},
+                     {"tokenizer.ggml.token_type", types},
+                     {"tokenizer.ggml.scores", scores},
+                     {"tokenizer.ggml.bos_token_id", 1},
+                     {"tokenizer.ggml.eos_token_id", 2},
+                     {"tokenizer.ggml.unknown_token_id", 0}}};
+}
+
+class GgufTokenizer : public GgufFolder {
+ protected:
+  std::unique_ptr<datasets::Tokenizer> made(const GgufFile& file) const {
+    const auto files = tokenizer_files_of(file, "file").value();
+    for (const auto& [name, content] : files) write_file_atomically(folder_ + "/" + name, content).value();
+    return datasets::load_tokenizer(folder_).value();
+  }
+  static std::string refused(const GgufFile& file) {
+    const auto files = tokenizer_files_of(file, "file");
+    return files ? "" : files.error().message;
+  }
+  const std::string texts_ = std::string(HYFREEDP_TEST_DATA) + "/text/";
+};
+
+TEST_F(GgufTokenizer, CutsAsItsPreSays) {
+  for (const auto& [kind, pre] :
+       {std::pair{"llama3", "llama-bpe"}, std::pair{"qwen2", "qwen2"}, std::pair{"qwen2", "megrez"}}) {
+    SCOPED_TRACE(pre);
+    const auto folder = texts_ + "tokenizer_json/" + kind;
+    const auto tokenizer = made(values_of_pairs(folder, pre));
+    datasets::expect_texts(*tokenizer, folder);
+    if (kind == std::string("llama3")) datasets::expect_rows(*tokenizer, folder);
+    EXPECT_EQ(tokenizer->marks().before.size(), kind == std::string("llama3") ? 1U : 0U);
+    // Digits are joined by no pair of these vocabularies.
+    const auto pattern = [](const std::string& in) {
+      return read_json_file(in + "/tokenizer.json")
+          .value()
+          .at_pointer("/pre_tokenizer/pretokenizers/0/pattern");
+    };
+    EXPECT_EQ(pattern(folder_), pattern(folder));
+  }
+}
+
+TEST_F(GgufTokenizer, OfSentencePieceGivesTransformersIds) {
+  const auto folder = texts_ + "sentence_pieces/llama";
+  const auto tokenizer = made(values_of_pieces(folder + "/tokenizer.model"));
+  datasets::expect_texts(*tokenizer, folder);
+  datasets::expect_rows(*tokenizer, folder);
+  EXPECT_FALSE(fs::exists(folder_ + "/tokenizer.json"));
+}
+
+TEST_F(GgufTokenizer, ThatLiesIsRefused) {
+  const auto good = values_of_pieces(texts_ + "sentence_pieces/llama/tokenizer.model");
+  ASSERT_EQ(refused(good), "");
+  const auto with = [&](const char* name, const json::value& value) {
+    auto file = good;
+    file.values[std::string("tokenizer.ggml.") + name] = value;
+    return refused(file);
+  };
+  EXPECT_THAT(with("model", "t5"), HasSubstr("a tokenizer 't5' is not known"));
+  EXPECT_THAT(with("model", 1), HasSubstr("must be text"));
+  EXPECT_THAT(with("tokens", 1), HasSubstr("'tokenizer.ggml.tokens' is not a list"));
+  EXPECT_THAT(with("scores", json::array{0.5}), HasSubstr("'tokenizer.ggml.scores' has not as many items"));
+  EXPECT_THAT(with("token_type", nullptr), HasSubstr("'tokenizer.ggml.token_type' has not as many items"));
+  auto file = good;
+  file.values["tokenizer.ggml.tokens"].as_array()[5] = 1;
+  EXPECT_THAT(refused(file), HasSubstr("is not a list of texts"));
+  file = good;
+  file.values["tokenizer.ggml.scores"].as_array()[5] = "nan";
+  EXPECT_THAT(refused(file), HasSubstr("no finite score"));
+  file = good;
+  file.values["tokenizer.ggml.token_type"].as_array()[5] = 7;
+  EXPECT_THAT(refused(file), HasSubstr("not 0 to 6"));
+  file = good;
+  file.values["tokenizer.ggml.token_type"].as_array()[5] = 1;  // a byte less
+  EXPECT_THAT(refused(file), HasSubstr("all 256 bytes"));
 }
 
 TEST_F(GgufFolder, WhatIsNotKnownIsRefusedByItsName) {

@@ -34,8 +34,14 @@ struct GgufTensor {
 };
 
 struct GgufFile {
-  json::object values;
-  std::map<std::string, GgufTensor> tensors;
+  json::object values = {};
+  std::map<std::string, GgufTensor> tensors = {};
+
+  // Null where it is absent.
+  json::value value(const std::string& name) const {
+    const auto* found = values.if_contains(name);
+    return found != nullptr ? *found : nullptr;
+  }
 };
 
 Result<GgufFile> read_gguf(const std::string& path);

@@ -2,30 +2,30 @@
 // reads.
 #pragma once
 
+#include <map>
 #include <string>
 
-#include "harness/base/json.h"
 #include "harness/base/result.h"
 #include "harness/models/files/gguf.h"
 
 namespace hyfreedp::models {
 
-// What the folder gets.
+// What the folder gets where the tokenizer's pairs are of bytes. SentencePiece's is tokenizer.model
+// instead of tokenizer.json.
 inline constexpr const char* kFromGguf[] = {"config.json", "tokenizer.json", "tokenizer_config.json",
                                             "model.safetensors"};
 
-// config.json from the values `llama.*`, tokenizer.json and tokenizer_config.json from
-// `tokenizer.ggml.*`, model.safetensors with the tensors under Hugging Face's names: numbers in
+// config.json from the values `llama.*`, the tokenizer's files from `tokenizer.ggml.*`
+// (gguf_tokenizer.h), model.safetensors with the tensors under Hugging Face's names: numbers in
 // blocks as float32, other types as they are, and the rows of queries and keys in Hugging Face's
 // order, whose rotary pairs are a row of a head's first half and one of its second, where GGUF has
 // them side by side.
 //
 // Refused, by name: another architecture than llama; a value `llama.*`, a tensor or a tokenizer
-// that is not known (known are pairs of bytes, `gpt2`, cut as `gpt-2` or `smollm`); sizes that do
-// not fit.
+// that is not known; sizes that do not fit.
 Result<void> write_folder_of_gguf(const std::string& file, const std::string& folder);
 
-// The three JSON files by name. `where` begins messages.
-Result<std::map<std::string, json::object>> json_files_of(const GgufFile& file, const std::string& where);
+// Its files but for the weights, by name. `where` begins messages.
+Result<std::map<std::string, std::string>> texts_of_gguf(const GgufFile& file, const std::string& where);
 
 }  // namespace hyfreedp::models
