@@ -50,16 +50,35 @@ bool is_chinese(utf8proc_int32_t code) {
 }
 
 void append(utf8proc_int32_t code, std::string& text) {
+  if (code < 0x80) return text.push_back(static_cast<char>(code));
   std::array<utf8proc_uint8_t, 4> bytes{};
   const auto count = utf8proc_encode_char(code, bytes.data());
   text.append(reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(count));
 }
 
+// Of ASCII, which most texts are: with them a text takes half the time.
+const std::array<utf8proc_category_t, 0x80>& ascii_categories() {
+  static const auto table = [] {
+    std::array<utf8proc_category_t, 0x80> categories{};
+    for (std::size_t code = 0; code < categories.size(); ++code)
+      categories[code] = utf8proc_category(static_cast<utf8proc_int32_t>(code));
+    return categories;
+  }();
+  return table;
+}
+
 // Calls visit(code, category, bytes) for each character; bytes that are none are left out.
 template <class Visit>
 void for_characters(std::string_view text, const Visit& visit) {
+  const auto& ascii = ascii_categories();
   const auto* at = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
   for (auto left = static_cast<utf8proc_ssize_t>(text.size()); left > 0;) {
+    if (*at < ascii.size()) {
+      visit(*at, ascii[*at], std::size_t{1});
+      ++at;
+      --left;
+      continue;
+    }
     utf8proc_int32_t code = 0;
     const auto count = utf8proc_iterate(at, left, &code);
     if (count > 0) visit(code, utf8proc_category(code), static_cast<std::size_t>(count));
@@ -90,7 +109,8 @@ std::string without_accents(const std::string& text) {
 std::string in_small_letters(const std::string& text) {
   std::string small;
   for_characters(text, [&](utf8proc_int32_t code, utf8proc_category_t /*category*/, std::size_t /*bytes*/) {
-    append(utf8proc_tolower(code), small);
+    const bool is_ascii_capital = code >= 'A' && code <= 'Z';
+    append(is_ascii_capital ? code + ('a' - 'A') : code < 0x80 ? code : utf8proc_tolower(code), small);
   });
   return small;
 }
