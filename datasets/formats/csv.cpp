@@ -26,6 +26,7 @@ Result<CsvReader> CsvReader::open(const std::string& path, char separator) {
   }
   CsvReader reader(path, std::move(*text), separator);
   reader.at_ = *begin;
+  reader.end_ = reader.text_.find_last_not_of("\r\n") + 1;
   auto first = reader.record();
   if (!first) return first.error();
   reader.header_ = std::move(first->fields);
@@ -34,7 +35,7 @@ Result<CsvReader> CsvReader::open(const std::string& path, char separator) {
 
 Result<std::optional<CsvRecord>> CsvReader::next() {
   // Blank lines at the end are no records, but where one empty field would be.
-  if (header_.size() > 1 && text_.find_first_not_of("\r\n", at_) == std::string::npos) at_ = text_.size();
+  if (header_.size() > 1 && at_ >= end_) at_ = text_.size();
   if (at_ == text_.size()) return std::optional<CsvRecord>();
   auto found = record();
   if (!found) {

@@ -47,6 +47,7 @@ class CsvReader {
   char separator_;
   std::vector<std::string> header_;
   std::size_t at_ = 0;
+  std::size_t end_ = 0;  // after it are line ends alone
   std::size_t line_ = 1;
 };
 

@@ -80,6 +80,24 @@ class OwnTextFile : public Scratch {
   const ScopedVariable state_folder_{"XDG_STATE_HOME", path("state")};
 };
 
+// The mark before each text, its pieces, and the mark after it, by a tokenizer.model.
+TEST_F(OwnTextFile, IsReadByTheTokenizerOfAFolderOfSentencePieces) {
+  const auto from = kTexts + "sentence_pieces/llama_new";
+  fs::copy(from, path("pieces"));
+  for (const char* file : {"/config.json", "/model.safetensors"}) write(std::string("pieces") + file, "{}");
+  const auto options = completed("own.txt", {{"tokenizer", path("pieces")}, {"length", 24}}).value();
+  EXPECT_EQ(options.at("vocabulary").as_int64(), 601);
+  const auto cases = read_json_file(from + "/cases.json").value().at("rows").as_array();
+  const auto& wanted = cases.at(3).as_object();
+  ASSERT_EQ(wanted.at("text"), "hello world");
+  const auto tokenizer = load_tokenizer(path("pieces")).value();
+  Ids row(24);
+  tokenizer->fill_row("hello world", nullptr, row);
+  EXPECT_EQ(row, from_json<Ids>(wanted.at("ids"), "ids").value());
+  const auto data = load_dataset("text-file", options);
+  ASSERT_TRUE(data) << data.error().message;
+}
+
 // tests/data/text/continued.
 class TokensOf : public OwnTextFile, public testing::WithParamInterface<const char*> {
  protected:
