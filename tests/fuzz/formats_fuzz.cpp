@@ -1,10 +1,9 @@
 // libFuzzer's target for the readers of datasets/formats. The variable READER chooses one: cifar,
 // cifar100, stl10, svhn, mat5, idx, csv, tsv, number_csv, libsvm, npy, npy_images, safetensors,
-// json_lines. From the top folder,
-// with clang:
+// json_lines. From the top folder, with clang:
 //   clang++ -std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -I. tests/fuzz/formats_fuzz.cpp
 //     datasets/formats/*.cpp datasets/image/archive.cpp
-//     harness/base/{files,json,mapped_file,safetensors_file,text,utf8}.cpp
+//     harness/base/{files,json,mapped_file,safetensors_file,text,text_encoding,utf8}.cpp
 //     -lfmt -lz -larchive -lboost_json -lcrypto -o build/formats_fuzz
 //   READER=mat5 build/formats_fuzz -rss_limit_mb=1024 -max_len=65536 CORPUS
 // cifar and stl10 are read as the bytes of a batch, or of a tar where the first byte is t.

@@ -8,7 +8,8 @@
 //     -lfmt -lboost_json -lcrypto -lutf8proc -lsentencepiece -o build/tokenizer_fuzz
 //   READER=json build/tokenizer_fuzz -rss_limit_mb=2048 -max_len=65536 CORPUS
 // The files of tests/data/text are a corpus to begin with. Debian's libsentencepiece is not
-// instrumented: what it does wrong is seen where it ends the program.
+// instrumented: what it does wrong is seen where it ends the program, or with the library's own
+// sources, compiled with -fsanitize=fuzzer-no-link,address,undefined, in its place.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
