@@ -36,7 +36,7 @@ constexpr const char* kPairs =
 
 json::value cut_of(Rule rule) {
   const bool splits = rule == Rule::llama3 || rule == Rule::qwen2;
-  const json::value bytes{
+  json::value bytes{
       {"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", !splits}};
   if (rule == Rule::gpt2) return bytes;
   json::value before{{"type", "Digits"}, {"individual_digits", true}};
