@@ -124,6 +124,11 @@ for name, (options, config) in MADE.items():
         shutil.rmtree(folder, ignore_errors=True)
         fast.save_pretrained(folder)
         for file in os.listdir(folder):
-            if file not in ("tokenizer.json", "tokenizer_config.json"):
-                os.remove(os.path.join(folder, file))
+            path = os.path.join(folder, file)
+            if file in ("tokenizer.json", "tokenizer_config.json"):
+                with open(path) as stream:
+                    content = json.load(stream)
+                write(folder, file, content)  # in one line
+            else:
+                os.remove(path)
         write_cases(folder, fast, [])
