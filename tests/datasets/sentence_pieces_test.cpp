@@ -99,8 +99,14 @@ TEST(PieceModels, ThatTheLibraryCannotBeTrustedWithAreRefused) {
   EXPECT_THAT(piece("llama", {.text = "\xff"}), HasSubstr("is not UTF-8"));
   EXPECT_THAT(piece("llama", {.text = "new", .score = NAN}), HasSubstr("no finite score"));
   EXPECT_THAT(piece("llama", {.text = "a"}), HasSubstr("'a', is there twice"));
+  // Texts would become marks.
+  EXPECT_THAT(piece("llama", {.text = "</s>", .kind = Piece::Kind::user_defined}), HasSubstr("there twice"));
+  EXPECT_THAT(piece("llama", {.text = "\xe2\x82\xac", .kind = Piece::Kind::control}),
+              HasSubstr("a mark of one character"));
+  EXPECT_EQ(piece("t5", {.text = "\xe2\x82\xac", .kind = Piece::Kind::control}), "");
   EXPECT_THAT(piece("llama", {.text = "<0x0a>", .kind = Piece::Kind::byte}), HasSubstr("is no byte"));
-  EXPECT_THAT(piece("llama", {.text = "u", .kind = Piece::Kind::unknown}), HasSubstr("what is unknown"));
+  EXPECT_THAT(piece("llama", {.text = "<other>", .kind = Piece::Kind::unknown}),
+              HasSubstr("what is unknown"));
   EXPECT_THAT(piece("t5", {.text = "<0x0A>", .kind = Piece::Kind::byte}), HasSubstr("all 256 bytes"));
   EXPECT_THAT(refused("llama", [](PieceModel& model) { model.pieces[3].text = "no byte"; }),
               HasSubstr("is no byte"));

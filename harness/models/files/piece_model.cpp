@@ -197,6 +197,11 @@ std::string_view wrong_with(const Piece& piece) {
   return std::isfinite(piece.score) ? "" : "has no finite score";
 }
 
+// Of UTF-8.
+bool is_one_character(std::string_view text) {
+  return std::ranges::count_if(text, [](char byte) { return (byte & 0xC0) != 0x80; }) == 1;
+}
+
 // "<0x0A>".
 bool is_byte(std::string_view text) {
   return text.size() == 6 && text.starts_with("<0x") && text.ends_with('>') &&
@@ -256,8 +261,8 @@ Result<PieceModel> parse_piece_model(std::string_view bytes, const std::string& 
 
 Result<void> check_piece_model(const PieceModel& model, const std::string& where) {
   const auto bad = [&](const std::string& what) { return error(fmt::format("{}: {}.", where, what)); };
-  std::set<std::string_view> reserved, others, user_defined;
-  std::size_t unknown = 0, bytes = 0;
+  std::set<std::string_view> texts, user_defined;
+  std::size_t unknown = 0, bytes = 0, marks = 0;
   for (std::size_t id = 0; id < model.pieces.size(); ++id) {
     const auto& piece = model.pieces[id];
     const auto named = [&](std::string_view what) {
@@ -265,15 +270,18 @@ Result<void> check_piece_model(const PieceModel& model, const std::string& where
     };
     if (const auto wrong = wrong_with(piece); !wrong.empty()) return named(wrong);
     const auto is = [&](Piece::Kind kind) { return piece.kind == kind; };
-    const bool is_other = is(Piece::Kind::normal) || is(Piece::Kind::user_defined) || is(Piece::Kind::unused);
-    if (!(is_other ? others : reserved).insert(piece.text).second) return named("is there twice");
+    if (!texts.insert(piece.text).second) return named("is there twice");
+    // Byte-pair encoding looks up what is left by its text, whatever kind that is.
+    if (is(Piece::Kind::control) && model.kind == PieceModel::Kind::pairs && is_one_character(piece.text))
+      return named("is a mark of one character, which texts would become");
     if (is(Piece::Kind::byte) && !is_byte(piece.text)) return named("is no byte");
     if (is(Piece::Kind::user_defined)) user_defined.insert(piece.text);
     unknown += is(Piece::Kind::unknown) ? 1 : 0;
     bytes += is(Piece::Kind::byte) ? 1 : 0;
+    marks += is(Piece::Kind::control) ? 1 : 0;
   }
   if (unknown != 1) return bad("must have one piece for what is unknown");
-  if (others.empty()) return bad("has no pieces that texts are made of");
+  if (unknown + bytes + marks == model.pieces.size()) return bad("has no pieces that texts are made of");
   if (bytes != (model.byte_fallback ? 256 : 0))
     return bad("must have all 256 bytes as pieces where 'byte_fallback' is set, and else none");
   if (most_prefixes(user_defined) > kMostPrefixes)

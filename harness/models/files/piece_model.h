@@ -44,9 +44,10 @@ Result<PieceModel> parse_piece_model(std::string_view bytes, const std::string& 
 
 // An error where SentencePiece's library would not read the model, or could not be trusted with it:
 // a piece that is empty, longer than 1,024 bytes, not UTF-8, with a NUL, twice there, or without a
-// finite score; no piece for what is unknown, or two; bytes without `byte_fallback`, or not all 256
-// with it; more than 64 user-defined pieces that begin one another; a table of characters
-// of more than 16 MiB, or that leads outside itself, in circles, or to more than 1,024 bytes.
+// finite score; a mark of one character among pairs; no piece for what is unknown, or two; bytes
+// without `byte_fallback`, or not all 256 with it; more than 64 user-defined pieces that begin one
+// another; a table of characters of more than 16 MiB, or that leads outside itself, in circles, or
+// to more than 1,024 bytes.
 Result<void> check_piece_model(const PieceModel& model, const std::string& where);
 
 // The bytes of a file that SentencePiece reads as this model.
