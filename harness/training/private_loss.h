@@ -22,11 +22,11 @@ mechanism::BoundedSum bounded_loss_sum(const torch::Tensor& losses, double bound
 // 0.
 mechanism::BoundedSum bounded_difference_sum(const torch::Tensor& losses, const torch::Tensor& losses_at_zero,
                                              double bound);
-// The sum of how much losses change from `before` [n] to `after` [n]: sum_i clamp(after_i - before_i, -C,
-// C), where `bound` is C > 0, or infinite for non-private rows. A change that is NaN, also of two
-// infinite losses, counts as 0. With a finite C each change is rounded to a multiple of 2^-30 of C
-// (1 - 2^-20), so that sums of up to 2^23 records are exact in any order, and what rounding does to
-// the last product stays below C.
+// The sum of how much losses change from `before` [n] to `after` [n]:
+// sum_i clamp(after_i - before_i, -C, C), where `bound` is C > 0, or infinite for non-private rows.
+// A change that is NaN, also of two infinite losses, counts as 0. With a finite C each change is
+// rounded to a multiple of 2^-30 of C (1 - 2^-20), so that sums of up to 2^23 records are exact in
+// any order, and what rounding does to the last product stays below C.
 mechanism::BoundedSum bounded_change_sum(const torch::Tensor& after, const torch::Tensor& before,
                                          double bound);
 // The sum of the scores of records (trial::ScoreRelease), from their `losses` [n]:

@@ -325,7 +325,7 @@ class Run {
     return Next::go_on;
   }
 
-  // What is computed of the batch before anything is released.
+  // Computes what is needed of the batch before anything is released.
   void see_batch() {
     const bool wants_norms = plan_.adaptive || job_.config.evaluation.recorded.gradient_norms;
     if (!setup_.zeroth_order) {
@@ -342,7 +342,7 @@ class Run {
     clipped_.clipped = clipped_.norms > plan_.sensitivity();
   }
 
-  // From the losses beside the weights to the optimizer's direction: what they change by is
+  // Computes the optimizer's direction from the losses beside the weights: what they change by is
   // released, and the random direction, as long as that says, takes the gradient's place.
   Result<void> release_change_and_advance(double rate) {
     const double scale = setup_.zeroth_order->scale;

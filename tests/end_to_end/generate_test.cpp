@@ -153,7 +153,7 @@ TEST_F(Generate, WhatTheWorkerCannotDoIsOneLine) {
   EXPECT_THAT(refused({"generate", "net", "--prompts", "prompts.txt", "--beam", "200"}),
               HasSubstr("200 beams need a vocabulary of 400"));
   write("empty.txt", "one\n\n");
-  EXPECT_THAT(refused({"generate", "net", "--prompts", "empty.txt"}), HasSubstr("prompt 2 is empty"));
+  EXPECT_THAT(refused({"generate", "net", "--prompts", "empty.txt"}), HasSubstr("Prompt 2 is empty"));
   fs::create_directories(folder_ / "roberta");
   write_roberta(folder_ / "roberta");
   EXPECT_THAT(refused({"generate", "roberta", "--prompts", "prompts.txt"}), HasSubstr("model roberta"));

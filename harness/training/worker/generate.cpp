@@ -35,7 +35,7 @@ Result<std::vector<models::Ids>> tokens_of(const trial::GenerationRequest& reque
     const auto own = tokenizer.encode(prompt);
     ids.insert(ids.end(), own.begin(), own.end());
     if (ids.empty())
-      return error(fmt::format("prompt {} is empty, and the tokenizer of '{}' puts no mark before a text.",
+      return error(fmt::format("Prompt {} is empty, and the tokenizer of '{}' puts no mark before a text.",
                                prompts.size() + 1, request.weights));
     prompts.push_back(std::move(ids));
   }
