@@ -211,6 +211,24 @@ TEST_F(OlderDatabase, DoesNotKnowThatASelectionHadBegun) {
   EXPECT_THAT(refusal(kSel), HasSubstr("It is not drawn again"));
 }
 
+// The database knows one attempt of its run, the record two; with the third they are three.
+TEST_F(OlderDatabase, KnowsAnAttemptLessOfASelection) {
+  stop_selection(Fate::kill);
+  const auto once = epsilon();
+  keep_database();
+  lose_keys_of_runs();
+  stop_again(Fate::kill);
+  const auto twice = epsilon();
+  ASSERT_GT(twice, once + 0.1);
+  lose_journals_and_keys();
+  put_database_back();
+  EXPECT_GE(epsilon(), twice);
+  run(kSel);
+  EXPECT_GT(epsilon(), twice + (twice - once) / 2);
+  const auto record = read_release_records(world.out(), "sel").value().back();
+  EXPECT_THAT(record.studies.at(0).runs, ::testing::IsEmpty()) << "it tells which runs were its own";
+}
+
 // The record was lost, and is made anew from a database that is lost later.
 TEST_F(OlderDatabase, TellsTheNewRecordOfEarlierReleases) {
   const auto both = spec_of(kSelection + kFixed, "sel");

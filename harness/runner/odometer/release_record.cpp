@@ -88,13 +88,16 @@ Result<RecordedStudy> record_of(const results::Store& store, const OutFolder& ou
     recorded.has_begun = !recorded.journals.empty();
     if (recorded.has_begun) recorded.dearest = begun.dearest;
   }
+  auto runs = recorded.has_begun ? recorded.journals : std::vector<std::string>();
   for (const auto& id : recorded.study.trials) {
     if (std::filesystem::exists(out.journal(id))) recorded.journals.push_back(id);
-    if (string_or(composition, "rule", "") == "selection") continue;
+    if (string_or(composition, "rule", "") != "selection") runs.push_back(id);
+  }
+  for (const auto& id : runs) {
     auto run = store.trial(id);
     if (!run) return run.error();
     if (!*run) continue;
-    if (is_under_way) {
+    if (is_under_way || recorded.has_begun) {
       const auto& charges = under_way->charges;
       if (const auto charge = charges.find(id); charge != charges.end()) raise_to(**run, charge->second);
     }
@@ -144,8 +147,16 @@ void add_other(std::vector<results::RetiredStudy>& others, results::RetiredStudy
   others.push_back(std::move(other));
 }
 
+// True if it is a private selection that came to its end. Which runs were its own is not told any more.
+bool hides_its_runs(const RecordedStudy& recorded) {
+  const auto& study = recorded.study;
+  return results::is_answered(study) && !results::is_cancelled(study) &&
+         !lists_its_runs(study.method, study.composition);
+}
+
 // Attempts of runs that the database has no more, and the runs that it does not list.
 void keep_runs(const RecordedStudy& before, RecordedStudy& now) {
+  if (hides_its_runs(now)) return;
   for (const auto& run : before.runs) {
     const auto same = std::ranges::find(now.runs, run.id, &results::TrialRecord::id);
     if (same == now.runs.end()) {
@@ -318,6 +329,7 @@ Result<void> write_record(const results::Store& store, const OutFolder& out, con
       composition[kBookedAhead] = true;
       if (auto done = unlist_begun(recorded->study, recorded->dearest); !done) return done;
       recorded->journals.clear();  // nothing of it is continued
+      recorded->runs.clear();
       recorded->has_begun = false;
     }
     record.studies.push_back(std::move(*recorded));

@@ -28,8 +28,8 @@
 //                                   or not all: an older one, or another copy's, took its place;
 //                                   absent where there is none
 //   runs                            what the row's trials executed, by attempt, and what those that
-//                                   are not over are charged; empty for a private selection, whose
-//                                   row says it
+//                                   are not over are charged; of a private selection only while
+//                                   `begun` holds, since at its end its row says it
 #pragma once
 
 #include <map>

@@ -80,6 +80,8 @@ Result<void> put_cost(results::Store& store, const OutFolder& out, const results
   const auto known = store.trial(run.id);
   if (!known) return known.error();
   if (*known && results::is_final(**known)) return put_other_attempts(store, study, **known, run);
+  // A private selection with a run that the database does not know comes back as lost.
+  if (!*known && !lists_its_runs(study.method, study.composition)) return {};
   auto record = *known ? **known : run;
   if (*known) {
     if (record.charged.empty() && !record.events.empty()) record.charged.push_back({"", record.events});
