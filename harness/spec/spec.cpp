@@ -125,10 +125,13 @@ std::string recorded_by(Metric metric) {
   switch (metric) {
     case Metric::accuracy:
     case Metric::loss:
+    case Metric::perplexity:
     case Metric::seconds:
       return "";
     case Metric::macro_accuracy:
     case Metric::auc:
+    case Metric::mcc:
+    case Metric::f1:
       return "by_class: true";
     default:
       return "written: {}";

@@ -24,10 +24,13 @@ enum class Metric {
   rouge_l_coco_13a,
   cider_coco_13a,
   squad_exact_match,
-  squad_f1
+  squad_f1,
+  perplexity,
+  mcc,
+  f1
 };
 // What `evaluate` must say so that runs record the metric, "by_class: true" or "written: {}";
-// empty: they always do.
+// empty: they always do (perplexity: those of language models).
 std::string recorded_by(Metric metric);
 enum class FoldedGroups { all, median, max };
 enum class IntervalKind { none, t, bootstrap };
@@ -38,7 +41,7 @@ enum class CellPart { mean, median, sd, range, epsilon, n };
 enum class TableNotes { all, footnotes, none };
 BOOST_DESCRIBE_ENUM(Metric, accuracy, loss, seconds, macro_accuracy, auc, bleu_mteval13a, nist_mteval13a,
                     meteor_nltk_exact_and_stem_13a, rouge_l_coco_13a, cider_coco_13a, squad_exact_match,
-                    squad_f1)
+                    squad_f1, perplexity, mcc, f1)
 BOOST_DESCRIBE_ENUM(FoldedGroups, all, median, max)
 BOOST_DESCRIBE_ENUM(IntervalKind, none, t, bootstrap)
 BOOST_DESCRIBE_ENUM(TableColumn, label, time, memory)
@@ -55,6 +58,7 @@ BOOST_DESCRIBE_STRUCT(Rerr, (), (random, oracle))
 // The members' meaning is in the help texts of results/table/table_options.cpp.
 struct Table {
   std::optional<Metric> metric;
+  std::optional<std::vector<Metric>> also;
   std::optional<std::string> relative_to;
   std::optional<FoldedGroups> groups;
   std::optional<std::int64_t> last_checkpoints;
@@ -74,7 +78,7 @@ struct Table {
   static constexpr bool kLeftOut = true;
 };
 BOOST_DESCRIBE_STRUCT(Table, (),
-                      (metric, relative_to, groups, last_checkpoints, interval, ranks, mdd, oracle_beaten,
+                      (metric, also, relative_to, groups, last_checkpoints, interval, ranks, mdd, oracle_beaten,
                        paper, paper_tolerance, rerr, columns, cells, notes, labels))
 
 // Returns `above`, completed by `below` where it says nothing.

@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "datasets/scores/classes.h"
+
 namespace hyfreedp::training {
 namespace {
 
@@ -13,6 +15,11 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 double mean_of(const std::vector<double>& values) {
   if (values.empty()) return kNone;
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+std::vector<std::int64_t> numbers_of(const std::vector<at::Tensor>& parts) {
+  const auto all = at::cat(parts).contiguous();
+  return {all.data_ptr<std::int64_t>(), all.data_ptr<std::int64_t>() + all.numel()};
 }
 
 }  // namespace
@@ -38,12 +45,12 @@ void ClassScores::add(const at::Tensor& logits, const at::Tensor& labels) {
   // A diverged network's outputs are ordered last.
   probabilities_.push_back(at::nan_to_num(logits.to(at::kDouble).softmax(-1), -1).cpu());
   labels_.push_back(labels.to(at::kLong).cpu());
-  right_.push_back((logits.argmax(-1) == labels).cpu());
+  predicted_.push_back(logits.argmax(-1).to(at::kLong).cpu());
 }
 
 double ClassScores::macro_accuracy() const {
   if (labels_.empty()) return kNone;
-  const auto labels = at::cat(labels_), right = at::cat(right_).to(at::kLong);
+  const auto labels = at::cat(labels_), right = (at::cat(predicted_) == labels).to(at::kLong);
   const auto classes = probabilities_.front().size(1);
   const auto counts = at::bincount(labels, {}, classes), hits = at::bincount(labels, right, classes);
   std::vector<double> accuracies;
@@ -68,6 +75,16 @@ double ClassScores::auc() const {
                                      is_of_class));
   }
   return mean_of(areas);
+}
+
+double ClassScores::matthews() const {
+  if (labels_.empty()) return kNone;
+  return scores::matthews_correlation(numbers_of(predicted_), numbers_of(labels_));
+}
+
+double ClassScores::f1() const {
+  if (labels_.empty() || probabilities_.front().size(1) != 2) return kNone;
+  return scores::binary_f1(numbers_of(predicted_), numbers_of(labels_));
 }
 
 }  // namespace hyfreedp::training

@@ -7,6 +7,8 @@
 //                    more the mean over classes of one against the rest, by the softmax
 //                    probabilities (as scikit-learn's roc_auc_score with multi_class="ovr").
 //                    Ties count one half
+//   MCC, F1          Matthews' correlation and, of two classes, F1 of the second
+//                    (datasets/scores/classes.h)
 //
 // A class without a sample in the split is left out of both means.
 #pragma once
@@ -24,9 +26,12 @@ class ClassScores {
   // 0 to 1; not a number where no class has a sample (AUC: and another class has one, too).
   double macro_accuracy() const;
   double auc() const;
+  // In [-1, 1], and 0 to 1; not a number where there is no sample, F1 also of other than two classes.
+  double matthews() const;
+  double f1() const;
 
  private:
-  std::vector<at::Tensor> probabilities_, labels_, right_;
+  std::vector<at::Tensor> probabilities_, labels_, predicted_;
 };
 
 // Returns the area under the ROC curve of `scores`, which are larger for samples that are likelier

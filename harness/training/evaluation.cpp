@@ -11,7 +11,8 @@ std::vector<std::pair<std::string, double>> Evaluated::metrics() const {
   if (labels.is_class) all.emplace_back("accuracy", accuracy());
   if (by_class) {
     for (const auto& [name, value] :
-         {std::pair{"macro-accuracy", by_class->macro_accuracy()}, std::pair{"auc", by_class->auc()}}) {
+         {std::pair{"macro-accuracy", by_class->macro_accuracy()}, std::pair{"auc", by_class->auc()},
+          std::pair{"mcc", by_class->matthews()}, std::pair{"f1", by_class->f1()}}) {
       if (std::isfinite(value)) all.emplace_back(name, value);
     }
   }

@@ -30,15 +30,16 @@ BOOST_DESCRIBE_STRUCT(StepRecord, (), (step, hash, scalars))
 struct MetricRecord {
   std::int64_t step = 0;
   std::string split;  // "test", "ood_test:ID", "private_validation", "private_train"
-  // "accuracy", "macro-accuracy", "auc" (fractions), "loss" (nats), "score" (noised accuracy), and
-  // those of datasets/scores/scores.h, with - for _
+  // "accuracy", "macro-accuracy", "auc", "f1" (fractions), "mcc", "loss" (nats), "perplexity",
+  // "score" (noised accuracy), and those of datasets/scores/scores.h, with - for _
   std::string name;
   double value = 0;
   Visibility visibility = Visibility::confidential;
 
   // Shown in percent.
   bool is_fraction() const {
-    return name != "loss" && name != "perplexity" && name != "nist-mteval13a" && name != "cider-coco-13a";
+    return name != "loss" && name != "perplexity" && name != "nist-mteval13a" && name != "cider-coco-13a" &&
+           name != "mcc";
   }
 };
 BOOST_DESCRIBE_STRUCT(MetricRecord, (), (step, split, name, value, visibility))

@@ -6,7 +6,7 @@
 //    "panel": as resolved, without rows,
 //    "row": as resolved,
 //    "column": 3 | "inf",
-//    "metric": {"name": "accuracy" | "loss" | "macro-accuracy" | "auc", "split": "test", "unit",
+//    "metric": {"name": "accuracy" | "loss" | ... (harness/spec/table.h), "split": "test", "unit",
 //               "checkpoints"},
 //    "neighbouring": "add-remove", "delta",
 //    "cell": {"mean", "sd" | null, "n", "epsilon" | null, "epsilon_least" | null},

@@ -177,8 +177,9 @@ std::string arm_title(const PanelModel& panel, const std::optional<double>& epsi
 
 std::string column_title(const PanelModel& panel, const std::optional<double>& epsilon) {
   auto title = arm_title(panel, epsilon);
-  const auto& column = metric_facts(panel.table.metric).column;
-  return column.empty() ? title : title + ", " + column;
+  const auto& facts = metric_facts(panel.table.metric);
+  if (!facts.column.empty()) return title + ", " + facts.column;
+  return panel.also.empty() ? title : title + ", accuracy";
 }
 
 std::string epsilon_text(double epsilon) {

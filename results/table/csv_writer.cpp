@@ -239,10 +239,14 @@ std::string csv_record(const std::vector<std::string>& fields) {
 
 std::string csv_table(const TableModel& table) {
   std::string out = csv_record(header(table));
-  for (const auto& panel : table.panels) {
+  const auto add = [&](const PanelModel& panel) {
     for (const auto& row : panel.rows) {
       for (const auto& cell : row.cells) out += csv_record(record(table, panel, row, cell));
     }
+  };
+  for (const auto& panel : table.panels) {
+    add(panel);
+    for (const auto& beside : panel.also) add(beside);
   }
   return out;
 }

@@ -54,18 +54,29 @@ DocumentPanel panel_of(const TableModel& table, const PanelModel& model, Documen
                       .notes = model.notes,
                       .heads = {"Method"},
                       .label_title = has_labels ? "Label, flags" : ""};
-  for (const auto& epsilon : model.columns) panel.columns.push_back({column_title(model, epsilon)});
+  for (const auto& epsilon : model.columns) {
+    panel.columns.push_back({column_title(model, epsilon)});
+    for (const auto& beside : model.also) panel.columns.push_back({column_title(beside, epsilon)});
+  }
   if (model.table.ranks) panel.columns.push_back({"Mean rank", true});
   for (const auto column : aside)
     panel.columns.push_back({column == TableColumn::time ? "Time" : "Memory", true});
+  // What is the same in each column of an epsilon is said in the first.
+  auto beside_look = model.look;
+  beside_look.epsilon = beside_look.n = false;
   for (const auto& row : model.rows) {
+    const auto at = panel.rows.size();
     DocumentRow made{.heads = {row.title}, .label = {}, .notes = row.notes};
     const auto label = label_text(table, row);
     if (has_labels) made.label = label;
     if (!has_labels && label != kEndToEnd && !label.empty()) {
       made.notes.push_back(number_of_footnote("Label: " + label + ".", document));
     }
-    for (const auto& cell : row.cells) made.cells.push_back(cell_of(cell, model.look));
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      made.cells.push_back(cell_of(row.cells[i], model.look));
+      for (const auto& beside : model.also)
+        made.cells.push_back(cell_of(beside.rows[at].cells[i], beside_look));
+    }
     if (model.table.ranks)
       made.cells.push_back({.main = row.mean_rank ? short_number(*row.mean_rank, 3) : "-"});
     for (const auto column : aside) {

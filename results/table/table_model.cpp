@@ -106,6 +106,14 @@ class Builder {
       look_ = std::move(*look);
       auto built = build_panel(panel);
       if (!built) return built.error();
+      for (const auto metric : settings->also) {
+        settings_.metric = metric;
+        settings_.also.clear();
+        auto beside = build_panel(panel);
+        if (!beside) return beside.error();
+        keep_metric_alone(*beside);
+        built->also.push_back(std::move(*beside));
+      }
       table_.panels.push_back(std::move(*built));
     }
     number_flags();
@@ -142,7 +150,7 @@ class Builder {
     panel.table = settings_;
     panel.look = look_;
     panel.is_the_papers_task = table_.preset.empty() || table_.preset == "paper";
-    facts_.splits[split_of(view)].push_back(view.title);
+    add_once(facts_.splits[split_of(view)], view.title);
     facts_.has_own_test = facts_.has_own_test || has_own_test(view);
     ood_splits_.clear();
     for (const auto& shifted : view.ood_test) {
@@ -191,6 +199,18 @@ class Builder {
       }
     }
     return panel;
+  }
+
+  // What stands in the cells of the first metric, and what a paper prints, which is of that.
+  static void keep_metric_alone(PanelModel& beside) {
+    for (auto& row : beside.rows) {
+      for (auto& cell : row.cells) {
+        cell.paper.reset();
+        cell.ood_test.clear();
+        cell.validation.reset();
+        cell.runs.reset();
+      }
+    }
   }
 
   std::vector<const StudyRecord*> studies_of(const std::string& panel) const {

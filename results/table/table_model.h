@@ -156,6 +156,8 @@ struct PanelModel {
   // ascending.
   std::map<double, std::set<double>> noise_multipliers = {};
   std::vector<RowModel> rows;
+  // The same rows and columns by each of `table.also`, in that order.
+  std::vector<PanelModel> also = {};
   std::vector<int> notes;
   TableSettings table = {};
   TableLook look = {};

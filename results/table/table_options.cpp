@@ -1,6 +1,7 @@
 #include "results/table/table_options.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 namespace hyfreedp::results {
 const MetricFacts& metric_facts(spec::Metric metric) {
@@ -30,6 +31,10 @@ const MetricFacts& metric_facts(spec::Metric metric) {
   static const MetricFacts kExactMatch{
       "test exact match (SQuAD v1.1)", "%", 2, true, "squad-exact-match", "exact match"};
   static const MetricFacts kSquadF1{"test F1 of words (SQuAD v1.1)", "%", 2, true, "squad-f1", "F1"};
+  static const MetricFacts kPerplexity{
+      "test perplexity, by token", "", 2, false, "perplexity", "perplexity"};
+  static const MetricFacts kMcc{"test Matthews correlation", "", 3, true, "mcc", "MCC"};
+  static const MetricFacts kF1{"test F1 of the second class", "%", 1, true, "f1", "F1"};
   switch (metric) {
     case spec::Metric::accuracy:
       return kAccuracy;
@@ -53,6 +58,12 @@ const MetricFacts& metric_facts(spec::Metric metric) {
       return kExactMatch;
     case spec::Metric::squad_f1:
       return kSquadF1;
+    case spec::Metric::perplexity:
+      return kPerplexity;
+    case spec::Metric::mcc:
+      return kMcc;
+    case spec::Metric::f1:
+      return kF1;
     case spec::Metric::seconds:
       break;
   }
@@ -68,10 +79,11 @@ const std::vector<OptionSpec>& table_options() {
     auto options = options_of<TableSettings>({
         {.name = "metric",
          .help =
-             "what a cell shows: test accuracy in percent, test loss, the training time of the reported "
-             "run, or, where `evaluate: {by_class: true}` records them, the mean accuracy over classes or "
-             "the area under the ROC curve, in percent; or, where `evaluate: {written: {}}` has texts "
-             "written, one of their scores, whose names say by whose definition"},
+             "what a cell shows: test accuracy in percent, test loss, the perplexity of a language model by "
+             "token, the training time of the reported run; where `evaluate: {by_class: true}` records "
+             "them, the mean accuracy over classes, the area under the ROC curve, or of two classes the F1 "
+             "of the second, in percent, or Matthews' correlation; or, where `evaluate: {written: {}}` has "
+             "texts written, one of their scores, whose names say by whose definition"},
         {.name = "relative_to",
          .help = "id of a row to compare with: the difference to it with its 95 % interval; of seconds, "
                  "the ratio to it and its range over seeds"},
@@ -125,7 +137,7 @@ const std::vector<OptionSpec>& rerr_options() {
 
 Result<TableSettings> table_settings(const spec::Table& given, const std::string& where) {
   auto plain = as_json(given);
-  for (const char* other : {"rerr", "columns", "cells", "labels"}) plain.erase(other);
+  for (const char* other : {"also", "rerr", "columns", "cells", "labels"}) plain.erase(other);
   if (auto checked = resolve_options(table_options(), plain, where); !checked) return checked.error();
   TableSettings settings;
   if (given.rerr) {
@@ -137,6 +149,7 @@ Result<TableSettings> table_settings(const spec::Table& given, const std::string
   }
   const auto take = [](const auto& one, auto& target) { target = one.value_or(target); };
   take(given.metric, settings.metric);
+  take(given.also, settings.also);
   take(given.relative_to, settings.relative_to);
   take(given.groups, settings.groups);
   take(given.last_checkpoints, settings.last_checkpoints);
@@ -146,7 +159,12 @@ Result<TableSettings> table_settings(const spec::Table& given, const std::string
   take(given.oracle_beaten, settings.oracle_beaten);
   take(given.paper, settings.paper);
   settings.paper_tolerance = given.paper_tolerance;
-  if (settings.metric == spec::Metric::seconds && settings.last_checkpoints > 1) {
+  if (std::ranges::count(settings.also, settings.metric) > 0) {
+    return error(fmt::format("{}.also names {}, which is the metric itself.", where, name_of(settings.metric)));
+  }
+  const bool has_seconds = settings.metric == spec::Metric::seconds ||
+                           std::ranges::count(settings.also, spec::Metric::seconds) > 0;
+  if (has_seconds && settings.last_checkpoints > 1) {
     return error(where + ".last_checkpoints is of accuracy or loss; a run has one time.");
   }
   return settings;

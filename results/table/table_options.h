@@ -18,7 +18,8 @@ struct TableSettings {
   using Groups = spec::FoldedGroups;
 
   spec::Metric metric = spec::Metric::accuracy;
-  std::string relative_to;  // row id; empty: none
+  std::vector<spec::Metric> also = {};  // other metrics in columns beside it
+  std::string relative_to;              // row id; empty: none
   Groups groups = Groups::all;
   std::int64_t last_checkpoints = 1;
   IntervalKind interval = IntervalKind::none;
@@ -62,8 +63,8 @@ const MetricFacts& metric_facts(spec::Metric metric);
 // A recorded value as the table shows it: fractions in percent.
 double shown_value(const MetricFacts& facts, double recorded);
 
-// The options of `table`; its member `rerr` is a map with the options rerr_options, `columns` and
-// `cells` are lists of words, and `labels` is a map of texts.
+// The options of `table`; its member `rerr` is a map with the options rerr_options, `also`,
+// `columns` and `cells` are lists of words, and `labels` is a map of texts.
 const std::vector<OptionSpec>& table_options();
 const std::vector<OptionSpec>& rerr_options();
 

@@ -1,4 +1,4 @@
-// Macro accuracy and AUC: scikit-learn's values, and classes that have no sample.
+// Macro accuracy, AUC, correlation and F1: scikit-learn's values, and classes that have no sample.
 #include "harness/training/class_scores.h"
 
 #include <ATen/ATen.h>
@@ -19,7 +19,8 @@ at::Tensor three_classes() {
 }
 const std::vector<std::int64_t> kThree = {0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2};
 
-// balanced_accuracy_score and roc_auc_score(multi_class="ovr") of scikit-learn 1.9.1.
+// balanced_accuracy_score, roc_auc_score(multi_class="ovr"), matthews_corrcoef and f1_score of
+// scikit-learn 1.9.1.
 TEST(ClassScores, AreScikitLearns) {
   ClassScores three;
   for (const auto& [from, to] : {std::pair{0, 5}, {5, 14}}) {  // in two batches
@@ -27,17 +28,23 @@ TEST(ClassScores, AreScikitLearns) {
   }
   EXPECT_NEAR(three.macro_accuracy(), 0.4603174603174603, 1e-12);
   EXPECT_NEAR(three.auc(), 0.6713048855905998, 1e-12);
+  EXPECT_NEAR(three.matthews(), 0.23390139393964984, 1e-12);
+  EXPECT_TRUE(std::isnan(three.f1()));
 
   ClassScores two;
   const auto logits = three_classes().slice(1, 0, 2);
   two.add(logits, (labels_of(kThree) > 0).to(at::kLong));
   EXPECT_NEAR(two.macro_accuracy(), 0.7142857142857143, 1e-12);
   EXPECT_NEAR(two.auc(), 0.8163265306122449, 1e-12);
+  EXPECT_NEAR(two.matthews(), 0.42857142857142855, 1e-12);
+  EXPECT_NEAR(two.f1(), 0.7142857142857143, 1e-12);
 }
 
 TEST(ClassScores, ClassesWithoutASampleAreLeftOut) {
   ClassScores scores;
   EXPECT_TRUE(std::isnan(scores.macro_accuracy()));
+  EXPECT_TRUE(std::isnan(scores.matthews()));
+  EXPECT_TRUE(std::isnan(scores.f1()));
   EXPECT_TRUE(std::isnan(scores.auc()));
   const std::vector<float> logits = {3, 0, 1, 2, 0, 1, 0, 1, 3, 0, 1, 3};
   scores.add(at::tensor(logits, at::kFloat).view({4, 3}), labels_of({0, 0, 2, 2}));

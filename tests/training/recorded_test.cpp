@@ -64,7 +64,7 @@ TEST(Recorded, ValuesStandBesideTheReleasedOnesAndChangeNothing) {
   const auto trained = metric_of(journal, trial::kTrainSplit, "loss");
   EXPECT_EQ(trained.size(), metric_of(journal, "test", "loss").size());
   EXPECT_LT(trained.rbegin()->second, trained.begin()->second) << "it learns";
-  for (const char* name : {"macro-accuracy", "auc"}) {
+  for (const char* name : {"macro-accuracy", "auc", "mcc"}) {
     const auto values = metric_of(journal, "test", name);
     EXPECT_EQ(values.size(), trained.size()) << name;
     EXPECT_LE(values.rbegin()->second, 1) << name;

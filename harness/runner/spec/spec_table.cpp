@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "datasets/facts.h"
 #include "harness/base/text.h"
 #include "results/table/table_options.h"
 
@@ -34,22 +35,38 @@ std::vector<std::string> shown_rows(const spec::Table& options, const std::vecto
   return names;
 }
 
-// Some metrics are of what a run records only where it is asked to.
-void check_metric(const Entry& table, const spec::Table& options, const std::vector<spec::Panel>& panels,
-                  Problems& problems) {
-  const auto metric = options.metric.value_or(spec::Metric::accuracy);
+// Returns why runs of the panel do not record the metric; empty: they do.
+std::string why_not_recorded(spec::Metric metric, const spec::Panel& panel) {
+  const auto facts = datasets::find_dataset(panel.dataset.name);
+  if (!facts) return "";
+  const auto sizes = datasets::sizes(**facts, panel.dataset.options);
+  const auto classes = sizes.labels == datasets::LabelKind::classes ? sizes.classes : 0;
+  if (metric == spec::Metric::perplexity && sizes.labels != datasets::LabelKind::tokens)
+    return fmt::format("is of language models, and panel '{}' has none", panel.id);
+  if (metric == spec::Metric::f1 && classes != 2)
+    return fmt::format("is of two classes, and the dataset of panel '{}' has not two", panel.id);
   const auto what = spec::recorded_by(metric);
-  if (what.empty()) return;
-  const auto lacks = [&](const spec::Panel& panel) {
-    const auto& recorded = panel.evaluate.recorded;
-    return what == "by_class: true" ? !recorded.by_class : !recorded.written;
+  const auto& recorded = panel.evaluate.recorded;
+  const bool lacks = !what.empty() && (what == "by_class: true" ? !recorded.by_class : !recorded.written);
+  if (!lacks) return "";
+  return fmt::format("is of what `evaluate: {{{}}}` records, which panel '{}' does not ask for", what,
+                     panel.id);
+}
+
+// Some metrics are of what a run records only where it is asked to.
+void check_metrics(const Entry& table, const spec::Table& options, const std::vector<spec::Panel>& panels,
+                   Problems& problems) {
+  const auto check = [&](const char* key, spec::Metric metric) {
+    for (const auto& panel : panels) {
+      const auto why = why_not_recorded(metric, panel);
+      if (why.empty()) continue;
+      const auto names = std::string_view(key) == "also" ? "names " + name_of(metric) + ", which " : "";
+      problems.add(table.find(key)->wrong(names + why, ""));
+      return;
+    }
   };
-  const auto panel = std::ranges::find_if(panels, lacks);
-  if (panel == panels.end()) return;
-  problems.add(table.find("metric")->wrong(
-      fmt::format("is of what `evaluate: {{{}}}` records, which panel '{}' does not ask for", what,
-                  panel->id),
-      ""));
+  if (options.metric) check("metric", *options.metric);
+  for (const auto metric : options.also.value_or(std::vector<spec::Metric>())) check("also", metric);
 }
 
 // A list of words, each once; one alone need not be in brackets.
@@ -98,8 +115,9 @@ std::optional<std::map<std::string, std::string>> read_labels(const Entry& entry
 std::optional<spec::Table> read_table_options(const Entry& table, Problems& problems) {
   const auto before = problems.added();
   auto options = read_options<spec::Table>(results::table_options(), Layers({table}), problems,
-                                           {"rerr", "columns", "cells", "labels"});
+                                           {"also", "rerr", "columns", "cells", "labels"});
   if (options) {
+    if (const auto given = table.find("also")) options->also = read_words<spec::Metric>(*given, problems);
     if (const auto given = table.find("columns"))
       options->columns = read_words<spec::TableColumn>(*given, problems);
     if (const auto given = table.find("cells")) options->cells = read_words<spec::CellPart>(*given, problems);
@@ -119,7 +137,7 @@ std::optional<spec::Table> read_table_options(const Entry& table, Problems& prob
 void check_table_rows(const Entry& table, const spec::Table& options, const std::vector<spec::Panel>& panels,
                       Problems& problems) {
   const auto names = shown_rows(options, panels);
-  check_metric(table, options, panels, problems);
+  check_metrics(table, options, panels, problems);
   check_table_name(table, "relative_to", options.relative_to.value_or(""), names, problems);
   if (options.labels) {
     std::vector<std::string> known;
