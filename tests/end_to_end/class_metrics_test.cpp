@@ -84,7 +84,7 @@ TEST_F(ClassMetrics, AreSaidToBeMissingWhereTheyAreNot) {
   const auto refused = [&](const std::string& metric, const std::string& evaluate = "") {
     return run({"run", spec("plain", metric, evaluate), "--quiet"}).err;
   };
-  EXPECT_THAT(refused("loss, also: [seconds, auc]"), HasSubstr("table.also names auc, which is of what"));
+  EXPECT_THAT(refused("loss, also: [accuracy, auc]"), HasSubstr("table.also names auc, which is of what"));
   EXPECT_THAT(refused("loss, also: [loss]"), HasSubstr("names loss, which is the metric itself"));
   EXPECT_THAT(refused("f1", ", by_class: true"), HasSubstr("is of two classes"));
   EXPECT_THAT(refused("perplexity"), HasSubstr("is of language models"));

@@ -227,12 +227,26 @@ inline void write_json_lines(const std::filesystem::path& folder, const std::vec
   }
 }
 
+// The E2E challenge's files: restaurants, each with two sentences.
+inline void write_restaurants(const std::filesystem::path& folder, int train, int test) {
+  std::filesystem::create_directories(folder);
+  for (const auto& [part, count] : {std::pair{"train", train}, {"test", test}}) {
+    std::string lines = "mr,ref\n";
+    for (int i = 0; i < count; ++i) {
+      const auto name = fmt::format("{} {}", part, i / 2);
+      lines += fmt::format("\"name[{0}], food[French]\",\"{0} {1} French.\"\n", name, i % 2 == 0 ? "is" : "serves");
+    }
+    write_file_atomically((folder / fmt::format("{}.csv", part)).string(), lines).value();
+  }
+}
+
 // All texts that presets `tiny` read, and the networks that read them.
 inline void write_texts(const std::filesystem::path& data) {
   const auto tiny = data / "tiny";
   write_json_lines(tiny / "sst2", {"sentence"}, 2, 500, 20);
   write_json_lines(tiny / "qnli", {"question", "sentence"}, 2, 500, 20);
   write_json_lines(tiny / "personachat", {"context", "reply"}, 0, 500, 20);
+  write_restaurants(tiny / "e2e", 500, 20);
   write_lines(tiny / "wikitext-2", 1000, 100);
   write_lines(tiny / "enron", 500, 20);
   write_lines(tiny / "pubmed", 500, 20);
