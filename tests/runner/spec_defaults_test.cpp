@@ -86,7 +86,10 @@ TEST_F(DefaultsOfASpec, AnIncludingFileAndAPresetCountToo) {
 TEST_F(DefaultsOfASpec, AContradictionInOneFileIsRefusedWithBothLines) {
   const auto said = complaint(kFlat + "defaults: {train: {steps: 500}, seeds: [7]}\n");
   EXPECT_THAT(said, AllOf(HasSubstr("/spec.yaml:6: train.steps is '100' here and '500' under 'defaults' ("),
-                          HasSubstr("/spec.yaml:8:)"), HasSubstr("/spec.yaml:4: seeds is a list here")));
+                          HasSubstr("/spec.yaml:8)"), HasSubstr("/spec.yaml:4: seeds is a list here")));
+  write("a spec.yaml", kFlat + "defaults: {train: {steps: 500}}\n");
+  const auto spaced = load_spec((std::filesystem::path(path()).parent_path() / "a spec.yaml").string());
+  EXPECT_THAT(spaced.error().message, HasSubstr("/a spec.yaml:8)"));
   // The same value twice, and what only one of them says, is none.
   EXPECT_EQ(panel(kFlat + "defaults: {train: {steps: 100, average: ema}}\n").train.steps, 100);
   EXPECT_THAT(complaint(kFlat + "defaults: {trian: {steps: 100}, seeds: [0, 1]}\n"),

@@ -56,12 +56,6 @@ bool is_same(const Entry& one, const Entry& other) {
   return a && b && *a == *b;
 }
 
-// The file and line of the entry, without its path.
-std::string place_of(const Entry& entry) {
-  auto place = entry.where();
-  return place.substr(0, place.find(' '));
-}
-
 Entry with_folded_defaults(const Entry& layer, Problems& problems) {
   const auto defaults = map_at(layer, kDefaults);
   if (!layer.is_map() || !defaults) return layer;
@@ -74,7 +68,7 @@ Entry with_folded_defaults(const Entry& layer, Problems& problems) {
       problems.add(own->wrong(
           fmt::format(
               "is {} here and {} under 'defaults' ({}), which without 'panels' mean the same; keep one",
-              own->shown(), value.shown(), place_of(value)),
+              own->shown(), value.shown(), value.place()),
           ""));
     }
     if (own) continue;

@@ -153,10 +153,9 @@ int Entry::line() const { return std::max(first_line(*node_), 0); }
 
 const std::string& Entry::file() const { return texts_->name_at(line()); }
 
-std::string Entry::where() const {
-  const auto place = texts_->place_at(line()) + ":";
-  return path_.empty() ? place : place + " " + path_;
-}
+std::string Entry::place() const { return texts_->place_at(line()); }
+
+std::string Entry::where() const { return place() + (path_.empty() ? ":" : ": " + path_); }
 
 Error Entry::wrong(const std::string& what, const std::string& example) const {
   const auto message = where() + " " + what + (what.ends_with('?') || what.ends_with('.') ? "" : ".");

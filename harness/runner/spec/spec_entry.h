@@ -66,6 +66,7 @@ class Entry {
   Error remark(const std::string& text) const;
   // The map lacks `key`. Nothing is added where it has a misspelt one.
   void need(const std::string& key, Problems& problems) const;
+  std::string place() const;        // "FILE:LINE"
   std::string where() const;        // "FILE:LINE: PATH"
   const std::string& file() const;  // that it was written in
   const std::string& path() const { return path_; }
