@@ -44,6 +44,16 @@ std::string what_numbers_are(const TableSettings& settings, const TableLook& loo
   return text + (single_seed && look.sd ? " (no standard deviation at n = 1)." : ".");
 }
 
+std::string also_note(const std::vector<spec::Metric>& metrics) {
+  std::vector<std::string> titles;
+  for (const auto metric : metrics) {
+    const auto& facts = metric_facts(metric);
+    titles.push_back(facts.title + (facts.unit == "%" ? ", in percent" : facts.unit.empty() ? "" : ", in s"));
+  }
+  return "In the columns beside it, of the same runs: " + join(titles, "; ") +
+         ". ε and n are those of the first column.";
+}
+
 std::string relation_note(const PanelModel& panel) {
   const auto title = row_title(panel, panel.table.relative_to);
   if (title.empty()) return "No row " + panel.table.relative_to + " to compare with.";
@@ -99,6 +109,7 @@ bool has_paper_values(const PanelModel& panel) {
 std::vector<std::string> notes_of(const TableModel& table, const PanelModel& panel, bool single_seed) {
   const auto& settings = panel.table;
   std::vector<std::string> notes{what_numbers_are(settings, panel.look, single_seed)};
+  if (!settings.also.empty()) notes.push_back(also_note(settings.also));
   if (settings.interval == IntervalKind::t) {
     notes.emplace_back("In brackets the 95 % t-interval of the mean over seeds.");
   } else if (settings.interval == IntervalKind::bootstrap) {

@@ -41,7 +41,8 @@ TEST_F(ClassMetrics, AreShownWhereTheyAreRecorded) {
     EXPECT_NE(last[0].value, accuracies[0].value);
     const auto model = results::build_table(*store, name).value();
     EXPECT_NEAR(model.panels.at(0).rows.at(0).cells.at(0).mean, mean, 1e-9);
-    EXPECT_THAT(run({"trace", name, "prodigy", "3"}).out, HasSubstr("; " + metric + (is_percent ? ", %" : "")));
+    EXPECT_THAT(run({"trace", name, "prodigy", "3"}).out,
+                HasSubstr("; " + metric + (is_percent ? ", %" : "")));
     ASSERT_EQ(run({"export-cell", name, "prodigy", "3", "--output", "cell.json"}).code, 0);
     EXPECT_EQ(run({"verify", "cell.json"}).code, 0);
   }
@@ -70,6 +71,9 @@ TEST_F(ClassMetrics, StandBesideEachOther) {
   const auto markdown = run({"table", "three", "--format", "md"}).out;
   EXPECT_THAT(markdown, HasSubstr("| ε = 3, accuracy | ε = 3, MCC | ε = 3, macro accuracy | ε = 3, loss |"));
   EXPECT_THAT(markdown, HasSubstr(fmt::format("| {:.3f} |", shown(0))));
+  EXPECT_THAT(markdown,
+              HasSubstr("of the same runs: test Matthews correlation; test macro accuracy, in percent; "
+                        "test loss."));
   const auto csv = run({"table", "three", "--format", "csv"}).out;
   for (const char* metric : {",accuracy,", ",mcc,", ",macro-accuracy,", ",loss,"})
     EXPECT_THAT(csv, HasSubstr(metric));
