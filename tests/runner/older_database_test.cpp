@@ -9,7 +9,7 @@
 #include "harness/runner/execute/cancelled_study.h"
 #include "harness/runner/execute/reopen.h"
 #include "harness/runner/execute/study_request.h"
-#include "harness/runner/odometer/release_record_file.h"
+#include "harness/runner/odometer/release_record.h"
 #include "harness/runner/odometer/restored_releases.h"
 #include "harness/runner/upkeep/merge.h"
 #include "results/store/states.h"
@@ -98,6 +98,14 @@ class OlderDatabase : public ::testing::Test {
     FakeExecutor executor;
     executor.fate = [&](const auto&) { return fate; };
     world.run(kSel, executor, [&] { return executor.ended >= 1; });
+  }
+  // All at once, after the record was written by the clock.
+  void kill_with_coordinator(const std::string& yaml) {
+    FakeExecutor executor;
+    executor.fate = [](const auto&) { return Fate::crash; };
+    const auto spec = world.read(yaml);
+    EXPECT_FALSE(world.try_run(spec, executor, kNever, false));
+    ASSERT_TRUE(update_release_record(world.store(), world.out(), spec.content.name));
   }
   void lose_journals_and_keys() {
     lose_journals();
@@ -232,6 +240,44 @@ TEST_F(OlderDatabase, KnowsAnAttemptLessOfASelection) {
   EXPECT_DOUBLE_EQ(epsilon(), with_newest);
   const auto record = read_release_records(world.out(), "sel").value().back();
   EXPECT_THAT(record.studies.at(0).runs, ::testing::IsEmpty()) << "it tells which runs were its own";
+}
+
+// The record of the middle of a run has its attempts by their names: each counts once.
+TEST_F(OlderDatabase, IsLostAndTheRecordIsOfTheMiddleOfARun) {
+  const auto yaml = fixed("1e-2", "q");
+  kill_with_coordinator(yaml);
+  const auto once = epsilon();
+  const auto copy = copied();
+  world.forget_database();
+  EXPECT_DOUBLE_EQ(epsilon(), once);
+  run(yaml);
+  const auto without_database = epsilon();
+  const auto row = world.store().studies("q").value().at(0).total.value().epsilon;
+  change_to(copy);
+  EXPECT_DOUBLE_EQ(epsilon(), once);
+  run(yaml);
+  EXPECT_DOUBLE_EQ(epsilon(), without_database);
+  EXPECT_DOUBLE_EQ(world.store().studies("q").value().at(0).total.value().epsilon, row);
+}
+
+TEST_F(OlderDatabase, KnowsAnAttemptLessOfARunThatWasKilled) {
+  for (const auto& yaml : {fixed("1e-2", "q"), kSel}) {
+    const auto name = world.read(yaml).content.name;
+    kill_with_coordinator(yaml);
+    const auto once = epsilon();
+    keep_database();
+    lose_keys_of_runs();
+    kill_with_coordinator(yaml);
+    const auto twice = epsilon();
+    ASSERT_GT(twice, once + 0.1) << name;
+    lose_journals_and_keys();
+    EXPECT_DOUBLE_EQ(epsilon(), twice) << name;
+    put_database_back();
+    EXPECT_DOUBLE_EQ(epsilon(), twice) << name;
+    world.forget_database();
+    fs::remove_all(world.out().journals());
+    fs::remove_all(world.out().keys());
+  }
 }
 
 // The record was lost, and is made anew from a database that is lost later.

@@ -28,10 +28,11 @@ using trial::EventTally;
 struct Run {
   trial::TrialConfig config;
   std::vector<Event> executed;
-  bool is_finished = false;    // it came to its end
-  bool is_final = false;       // it will not go on
-  bool has_begun = false;      // it may have read the data
-  bool has_validated = false;  // has measured its accuracy on private data
+  std::vector<trial::ChargedAttempt> attempts = {};  // which `executed` is of, unless it is over
+  bool is_finished = false;                          // it came to its end
+  bool is_final = false;                             // it will not go on
+  bool has_begun = false;                            // it may have read the data
+  bool has_validated = false;                        // has measured its accuracy on private data
 
   std::int64_t release() const { return config.repetition / trial::kRepetitionsPerRelease; }
   bool may_be_selected() const { return config.privacy.is_private && config.evaluation.score.has_value(); }
@@ -113,11 +114,12 @@ class RunReader {
 
   Result<void> add(mechanism::Journal journal) {
     const std::string id = journal.trial;
-    const auto charged = charge(id, &journal);
+    auto charged = charge(id, &journal);
     if (!charged) return charged.error();
     const auto known = runs_.find(id);
     auto run = run_of(std::move(journal));
     run.executed = trial::events_of(*charged);
+    run.attempts = std::move(*charged);
     run.has_begun = run.has_begun || (known != runs_.end() && known->second.has_begun);
     runs_[id] = std::move(run);
     read_.insert(id);
@@ -134,9 +136,10 @@ class RunReader {
     }
     for (auto& [id, run] : runs_) {
       if (read_.contains(id) || run.is_final) continue;
-      const auto charged = charge(id, nullptr);
+      auto charged = charge(id, nullptr);
       if (!charged) return charged.error();
       run.executed = trial::events_of(*charged);
+      run.attempts = std::move(*charged);
       const auto record = records_.find(id);
       const bool was_under_way = record != records_.end() && record->second.begun_after;
       run.has_begun = run.has_begun || was_under_way || labels_.contains(id);
@@ -484,14 +487,14 @@ bool lists_its_runs(const std::string& method, const json::object& composition) 
   return baseline && (!(**baseline).confidential_runs || (**baseline).reading);
 }
 
-Result<std::map<std::string, std::vector<Event>>> charged_runs(const results::Store& store,
-                                                               const OutFolder& out) {
+Result<std::map<std::string, RunCharge>> charged_runs(const results::Store& store, const OutFolder& out) {
   std::vector<std::string> unreadable;
   const auto runs = all_runs(store, out, unreadable);
   if (!runs) return runs.error();
-  std::map<std::string, std::vector<Event>> charged;
+  std::map<std::string, RunCharge> charged;
   for (const auto& [id, run] : *runs) {
-    if (run.has_begun || !run.executed.empty()) charged.emplace(id, run.charged());
+    if (run.has_begun || !run.executed.empty())
+      charged.emplace(id, RunCharge{.attempts = run.attempts, .events = run.charged()});
   }
   return charged;
 }

@@ -104,9 +104,13 @@ struct Spending {
   void add(const Spending& other);
 };
 
-// Returns what the odometer charges each run of the folder that has begun, by the trial's id.
-Result<std::map<std::string, std::vector<accounting::Event>>> charged_runs(const results::Store& store,
-                                                                           const OutFolder& out);
+// What the odometer charges a run.
+struct RunCharge {
+  std::vector<trial::ChargedAttempt> attempts;  // of one that is not over
+  std::vector<accounting::Event> events;        // in all
+};
+// The charge of each run of the folder that has begun, by the trial's id.
+Result<std::map<std::string, RunCharge>> charged_runs(const results::Store& store, const OutFolder& out);
 // True if the rows of a study without an answer list their runs. Those of a private selection do
 // not: their number is confidential.
 bool lists_its_runs(const std::string& method, const json::object& composition);

@@ -44,7 +44,7 @@ Result<void> unlist(const results::Store& store, const std::vector<std::string>&
 
 // The charges of runs, and the private selections that have begun, of what is not over yet.
 struct UnderWay {
-  std::map<std::string, std::vector<accounting::Event>> charges;
+  std::map<std::string, RunCharge> charges;
   std::map<std::string, Odometer::BegunSelection> selections;
 };
 
@@ -56,10 +56,12 @@ Result<UnderWay> under_way(const results::Store& store, const OutFolder& out) {
   return UnderWay{std::move(*charges), std::move(odometer->begun_selections)};
 }
 
-// Charges the run at least `charge`: in one attempt, if its own attempts do not contain that.
-void raise_to(results::TrialRecord& run, const std::vector<accounting::Event>& charge) {
-  if (trial::EventTally(trial::events_of(run.charged)).contains(trial::EventTally(charge))) return;
-  run.charged = {{.name = "", .events = charge}};
+// Charges the run what the odometer does, by its attempts; in one without a name, if these do not
+// contain it all.
+void raise_to(results::TrialRecord& run, const RunCharge& charge) {
+  if (!charge.attempts.empty()) run.charged = charge.attempts;
+  if (trial::EventTally(trial::events_of(run.charged)).contains(trial::EventTally(charge.events))) return;
+  run.charged = {{.name = "", .events = charge.events}};
 }
 
 // `under_way`: null where every study has its answer.

@@ -38,18 +38,31 @@ Result<void> put_charge(results::Store& store, const results::StudyRecord& study
 
 // The run as its record has it, without the attempts that its journal, its key and the database
 // explain: what was charged of one that was under way may turn out to have released nothing.
-Result<results::TrialRecord> unexplained(const OutFolder& out, const results::TrialRecord& known,
+// `known`: as the database has it; null: not at all.
+Result<results::TrialRecord> unexplained(const OutFolder& out, const results::TrialRecord* known,
                                          results::TrialRecord run) {
   const auto journal = mechanism::read_journal(out.journal(run.id));
   const auto key = key_label(out.key(run.id));
   const auto charged = charge_of({.journal = journal ? &*journal : nullptr,
                                   .key = key ? *key : std::optional<random::KeyLabel>(),
-                                  .recorded = &known});
+                                  .recorded = known});
   if (!charged) return charged.error();
   const bool is_covered =
       trial::EventTally(trial::events_of(*charged)).contains(trial::EventTally(run.events));
+  // Each lost attempt, and one that was only begun, stands for one that the record names.
+  auto nameless = *charged;
+  std::erase_if(nameless, has_nonce);
   std::erase_if(run.charged, [&](const trial::ChargedAttempt& attempt) {
     if (!has_nonce(attempt)) return is_covered;
+    const bool is_named = std::ranges::count(*charged, attempt.name, &trial::ChargedAttempt::name) > 0;
+    const auto stands_for = std::ranges::find_if(nameless, [&](const trial::ChargedAttempt& one) {
+      return trial::EventTally(trial::events_of({one}))
+          .contains(trial::EventTally(trial::events_of({attempt})));
+    });
+    if (!is_named && stands_for != nameless.end()) {
+      nameless.erase(stands_for);
+      return true;
+    }
     // The last attempt of a journal without an end may have gone on, and the journal be an older
     // copy.
     return journal && journal->nonces.contains(attempt.name) &&
@@ -85,18 +98,25 @@ Result<void> put_cost(results::Store& store, const OutFolder& out, const results
   auto record = *known ? **known : run;
   if (*known) {
     if (record.charged.empty() && !record.events.empty()) record.charged.push_back({"", record.events});
-    const auto more = unexplained(out, **known, run);
+    const auto more = unexplained(out, &**known, run);
     if (!more) return more.error();
     if (more->charged.empty()) return {};
     add_recorded(record.charged, *more);
     record.events = trial::events_of(record.charged);
   } else {
+    auto more = unexplained(out, nullptr, run);
+    if (!more) return more.error();
+    record = std::move(*more);
+    record.events = trial::events_of(record.charged);
     record.state = trial::TrialState::failed;
     record.failure_kind = kInternal;
     record.failure_message = "Its journal is lost; the release record says what it executed.";
   }
   record.attempts = std::max({std::int64_t{1}, record.attempts, std::ssize(record.charged)});
-  if (auto put = store.put_trial(record, {}, {}); !put) return put;
+  const bool is_explained = !*known && record.charged.empty() && !run.charged.empty();
+  if (!is_explained) {
+    if (auto put = store.put_trial(record, {}, {}); !put) return put;
+  }
   // If its end is in a journal, that takes the place of this.
   if (!*known) (void)TrialBook(store, out).rebuild(run.id);
   return {};
