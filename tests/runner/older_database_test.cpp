@@ -94,10 +94,10 @@ class OlderDatabase : public ::testing::Test {
       stop_again(fate);
     } while (results::is_answered(selection()));
   }
-  void stop_again(Fate fate) {
+  void stop_again(Fate fate, const std::string& yaml = kSel) {
     FakeExecutor executor;
     executor.fate = [&](const auto&) { return fate; };
-    world.run(kSel, executor, [&] { return executor.ended >= 1; });
+    world.run(yaml, executor, [&] { return executor.ended >= 1; });
   }
   // All at once, after the record was written by the clock.
   void kill_with_coordinator(const std::string& yaml) {
@@ -278,6 +278,53 @@ TEST_F(OlderDatabase, KnowsAnAttemptLessOfARunThatWasKilled) {
     fs::remove_all(world.out().journals());
     fs::remove_all(world.out().keys());
   }
+}
+
+// A lost attempt without a name, which database and record both have, stands for no other one.
+TEST_F(OlderDatabase, KnowsAnAttemptLessBesideOneWithoutAName) {
+  for (const bool is_selection : {false, true}) {
+    const auto yaml = is_selection ? kSel : fixed("1e-2", "q");
+    kill_with_coordinator(yaml);
+    lose_journals_and_keys();
+    stop_again(Fate::linger, yaml);
+    keep_database();
+    const auto twice = epsilon();
+    lose_keys_of_runs();
+    kill_with_coordinator(yaml);
+    const auto thrice = epsilon();
+    ASSERT_GT(thrice, twice + 0.1) << is_selection;
+    lose_journals_and_keys();
+    put_database_back();
+    EXPECT_DOUBLE_EQ(epsilon(), thrice) << is_selection;
+    world.forget_database();
+    fs::remove_all(world.out().journals());
+    fs::remove_all(world.out().keys());
+  }
+}
+
+// What the key alone explains is put into the database, from which a cancelled row is priced.
+TEST_F(OlderDatabase, AndAKeyGiveTheCostOfACancelledRow) {
+  const auto yaml = fixed("1e-2", "q");
+  stop_again(Fate::linger, yaml);
+  keep_database();
+  for (int i = 0; i < 2; ++i) {
+    lose_keys_of_runs();
+    stop_again(Fate::linger, yaml);
+  }
+  const auto cancelled = [&] {
+    const StudyRequest request{.kind = StudyRequest::Kind::cancel,
+                               .studies = {world.store().studies("q").value().at(0).id}};
+    world.close_database();
+    EXPECT_TRUE(hand_in(world.out(), request, std::chrono::seconds(1)));
+    world.reopen_database();
+    return world.store().studies("q").value().at(0).total.value().epsilon;
+  };
+  const auto copy = copied();
+  const auto row = cancelled();
+  change_to(copy);
+  lose_journals();
+  put_database_back();
+  EXPECT_DOUBLE_EQ(cancelled(), row);
 }
 
 // The record was lost, and is made anew from a database that is lost later.

@@ -36,6 +36,11 @@ Result<void> put_charge(results::Store& store, const results::StudyRecord& study
                             .trials = {}});
 }
 
+std::vector<trial::ChargedAttempt> nameless(std::vector<trial::ChargedAttempt> attempts) {
+  std::erase_if(attempts, has_nonce);
+  return attempts;
+}
+
 // The run as its record has it, without the attempts that its journal, its key and the database
 // explain: what was charged of one that was under way may turn out to have released nothing.
 // `known`: as the database has it; null: not at all.
@@ -43,26 +48,30 @@ Result<results::TrialRecord> unexplained(const OutFolder& out, const results::Tr
                                          results::TrialRecord run) {
   const auto journal = mechanism::read_journal(out.journal(run.id));
   const auto key = key_label(out.key(run.id));
-  const auto charged = charge_of({.journal = journal ? &*journal : nullptr,
-                                  .key = key ? *key : std::optional<random::KeyLabel>(),
-                                  .recorded = known});
+  const auto known_of = [&](const results::TrialRecord* recorded) {
+    return KnownOfTrial{.journal = journal ? &*journal : nullptr,
+                        .key = key ? *key : std::optional<random::KeyLabel>(),
+                        .recorded = recorded};
+  };
+  const auto charged = charge_of(known_of(known));
   if (!charged) return charged.error();
   const bool is_covered =
       trial::EventTally(trial::events_of(*charged)).contains(trial::EventTally(run.events));
-  // Each lost attempt, and one that was only begun, stands for one that the record names.
-  auto nameless = *charged;
-  std::erase_if(nameless, has_nonce);
+  // The attempt that the database alone knows to have been begun is charged without a name. The
+  // record that names an attempt more is later than the database, and names that one.
+  bool has_begun = known != nullptr && known->begun_after && !nameless(*charged).empty();
+  if (has_begun) {
+    auto before = *known;
+    before.begun_after.reset();
+    const auto others = charge_of(known_of(&before));
+    if (!others) return others.error();
+    has_begun = nameless(*charged).size() > nameless(*others).size() &&
+                nameless(run.charged).size() <= nameless(*others).size();
+  }
   std::erase_if(run.charged, [&](const trial::ChargedAttempt& attempt) {
     if (!has_nonce(attempt)) return is_covered;
     const bool is_named = std::ranges::count(*charged, attempt.name, &trial::ChargedAttempt::name) > 0;
-    const auto stands_for = std::ranges::find_if(nameless, [&](const trial::ChargedAttempt& one) {
-      return trial::EventTally(trial::events_of({one}))
-          .contains(trial::EventTally(trial::events_of({attempt})));
-    });
-    if (!is_named && stands_for != nameless.end()) {
-      nameless.erase(stands_for);
-      return true;
-    }
+    if (!is_named && std::exchange(has_begun, false)) return true;
     // The last attempt of a journal without an end may have gone on, and the journal be an older
     // copy.
     return journal && journal->nonces.contains(attempt.name) &&
@@ -95,6 +104,7 @@ Result<void> put_cost(results::Store& store, const OutFolder& out, const results
   if (*known && results::is_final(**known)) return put_other_attempts(store, study, **known, run);
   // A private selection with a run that the database does not know comes back as lost.
   if (!*known && !lists_its_runs(study.method, study.composition)) return {};
+  const bool has_journal = !is_missing_journal(out.journal(run.id));
   auto record = *known ? **known : run;
   if (*known) {
     if (record.charged.empty() && !record.events.empty()) record.charged.push_back({"", record.events});
@@ -104,16 +114,18 @@ Result<void> put_cost(results::Store& store, const OutFolder& out, const results
     add_recorded(record.charged, *more);
     record.events = trial::events_of(record.charged);
   } else {
-    auto more = unexplained(out, nullptr, run);
-    if (!more) return more.error();
-    record = std::move(*more);
-    record.events = trial::events_of(record.charged);
+    if (has_journal) {
+      auto more = unexplained(out, nullptr, run);
+      if (!more) return more.error();
+      record = std::move(*more);
+      record.events = trial::events_of(record.charged);
+    }
     record.state = trial::TrialState::failed;
     record.failure_kind = kInternal;
     record.failure_message = "Its journal is lost; the release record says what it executed.";
   }
   record.attempts = std::max({std::int64_t{1}, record.attempts, std::ssize(record.charged)});
-  const bool is_explained = !*known && record.charged.empty() && !run.charged.empty();
+  const bool is_explained = has_journal && !*known && record.charged.empty() && !run.charged.empty();
   if (!is_explained) {
     if (auto put = store.put_trial(record, {}, {}); !put) return put;
   }
