@@ -272,7 +272,7 @@ Result<void> print_forecast(const RunRequest& request, runner::Spec spec, const 
     }
   }
   if (!forecasts->empty()) {
-    out << "What the first trials spend; searches and repetitions after them spend more.\n";
+    out << "All rows and seeds together; searches and repetitions spend more than their first trials:\n";
   }
   for (const auto& one : *forecasts) {
     out << fmt::format("odometer of {}: now {}, then at least {} (delta {})\n", one.dataset,
