@@ -111,6 +111,14 @@ class OlderDatabase : public ::testing::Test {
     lose_journals();
     lose_keys_of_runs();
   }
+  // Cancels the row, and returns what it is charged.
+  double cancelled(const std::string& study) {
+    const StudyRequest request{.kind = StudyRequest::Kind::cancel, .studies = {study}};
+    world.close_database();
+    EXPECT_TRUE(hand_in(world.out(), request, std::chrono::seconds(1)));
+    world.reopen_database();
+    return world.store().study(study).value().value().total.value().epsilon;
+  }
   // Of the folder, as `hyfreedp odometer` reads it.
   double epsilon() {
     world.close_database();
@@ -311,20 +319,29 @@ TEST_F(OlderDatabase, AndAKeyGiveTheCostOfACancelledRow) {
     lose_keys_of_runs();
     stop_again(Fate::linger, yaml);
   }
-  const auto cancelled = [&] {
-    const StudyRequest request{.kind = StudyRequest::Kind::cancel,
-                               .studies = {world.store().studies("q").value().at(0).id}};
-    world.close_database();
-    EXPECT_TRUE(hand_in(world.out(), request, std::chrono::seconds(1)));
-    world.reopen_database();
-    return world.store().studies("q").value().at(0).total.value().epsilon;
-  };
+  const auto study = world.store().studies("q").value().at(0).id;
   const auto copy = copied();
-  const auto row = cancelled();
+  const auto row = cancelled(study);
   change_to(copy);
   lose_journals();
   put_database_back();
-  EXPECT_DOUBLE_EQ(cancelled(), row);
+  EXPECT_DOUBLE_EQ(cancelled(study), row);
+}
+
+TEST_F(OlderDatabase, IsLostAndAKeyAloneTellsOfAnAttempt) {
+  const auto yaml = fixed("1e-2", "q");
+  stop_again(Fate::linger, yaml);
+  lose_keys_of_runs();
+  FakeExecutor executor;
+  executor.fate = [](const auto&) { return Fate::crash; };
+  EXPECT_FALSE(world.try_run(world.read(yaml), executor, kNever, false));
+  const auto study = world.store().studies("q").value().at(0).id;
+  const auto copy = copied();
+  const auto row = cancelled(study);
+  change_to(copy);
+  lose_journals();
+  world.forget_database();
+  EXPECT_DOUBLE_EQ(cancelled(study), row);
 }
 
 // The record was lost, and is made anew from a database that is lost later.

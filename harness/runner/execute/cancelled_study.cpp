@@ -20,7 +20,8 @@ namespace {
 using baselines::Composition;
 
 // Returns what the run is charged: the larger of what the database and the journal say, since the
-// journal alone knows of a seeded run that was interrupted. Empty if the run has released nothing.
+// journal alone knows of a seeded run that was interrupted, and at least all attempts of which
+// these and its key tell. Empty if the run has released nothing.
 Result<std::vector<accounting::Event>> charged_to(const results::Store& store, const OutFolder& out,
                                                   const std::string& trial) {
   trial::EventTally charged;
@@ -32,7 +33,16 @@ Result<std::vector<accounting::Event>> charged_to(const results::Store& store, c
     charged.raise_to(trial::EventTally(*recorded));
   }
   const auto journal = mechanism::read_journal(out.journal(trial));
-  if (journal && journal->trial == trial) {
+  const bool has_journal = journal && journal->trial == trial;
+  if (!*record || !results::is_final(**record)) {
+    const auto key = key_label(out.key(trial));
+    const auto attempts = charge_of({.journal = has_journal ? &*journal : nullptr,
+                                     .key = key ? *key : std::optional<random::KeyLabel>(),
+                                     .recorded = *record ? &**record : nullptr});
+    if (!attempts) return attempts.error();
+    charged.raise_to(trial::EventTally(trial::events_of(*attempts)));
+  }
+  if (has_journal) {
     const bool is_finished = journal->finish && journal->finish->state == trial::TrialState::finished;
     charged.raise_to(
         trial::EventTally(is_finished ? journal->executed : as_planned(journal->config, journal->executed)));
