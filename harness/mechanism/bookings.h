@@ -1,5 +1,5 @@
-// What the mechanism asks of a run's journal (journal.h): that a release is booked on disk before
-// it is used, and recorded once it was made.
+// The mechanism's view of a run's journal (journal.h): a release is booked on disk before it is
+// used, and recorded once it was made.
 #pragma once
 
 #include <cstdint>

@@ -34,7 +34,7 @@ Result<StepRun> step_run_from(const json::value& value, const std::string& where
   return run;
 }
 
-// Whether every step of `run` has the release.
+// True if every step of `run` has the release.
 bool is_planned(const Release& release, const StepRun& run) {
   const auto& schedule = release.schedule;
   if (schedule.when == Schedule::When::before) return run.first == 0 && run.count == 1;

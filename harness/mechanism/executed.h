@@ -1,6 +1,6 @@
-// What the steps of a run released, run-length coded, as the finish line of its journal holds it
-// (journal.h): {PURPOSE: [[first, every, count], ...], ...}. PURPOSE was released at the steps
-// first, first + every, ..., count of them. A release before step 0 counts as step 0.
+// The releases that the steps of a run made, run-length coded, as the finish line of its journal
+// holds them (journal.h): {PURPOSE: [[first, every, count], ...], ...}. PURPOSE was released at the
+// steps first, first + every, ..., count of them. A release before step 0 counts as step 0.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class Executed {
   // The purposes `made` were released at `step`, the largest so far.
   void add(std::int64_t step, const std::set<std::string>& made);
   json::object to_json() const;
-  // What to_json() gave of a run of `config`. An error if check_executed() finds one.
+  // Reads to_json()'s output for a run of `config`. An error if check_executed() finds one.
   static Result<Executed> from_json(const json::value& released, const trial::TrialConfig& config,
                                     const std::string& where);
 

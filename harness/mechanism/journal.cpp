@@ -39,7 +39,7 @@ struct JournalWriter::State {
   Attempt current;
   ResumePoint from;   // of this run
   Executed executed;  // since step 0, by this run and what it goes on from
-  // By place: the steps before it, of the states that the run can go on from.
+  // The steps before each place, for the states that the run can go on from.
   std::map<std::string, std::int64_t> places;
   std::map<std::int64_t, std::string> expected;
   Scores released;
@@ -74,12 +74,12 @@ struct JournalWriter::State {
 
   // Chooses the first of `points` that is one of `places`, or the beginning.
   Result<void> choose_point(const std::vector<ResumePoint>& points);
-  // Whether the last attempt is repeated where the run goes on from `step`, by the table in the
-  // header.
+  // True if a run that goes on from `step` repeats the last attempt, by the rules in the header.
   bool repeats_attempt(const Parsed& parsed, const EarlierAttempts& earlier, std::int64_t step) const;
-  // Whether nothing is released after `step` steps.
+  // True if nothing is released after `step` steps.
   bool is_last_state(std::int64_t step) const;
-  // Those of `points` from which a repeated attempt has a hash to reproduce.
+  // The `points` from which a repeated attempt has a hash to reproduce or releases nothing more,
+  // and those from which a new attempt begins.
   std::vector<ResumePoint> checkable(const std::vector<ResumePoint>& points, const Parsed& parsed,
                                      const EarlierAttempts& earlier) const;
   // Chooses the attempt, by the table in the header.

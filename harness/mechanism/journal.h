@@ -97,7 +97,7 @@
 
 namespace hyfreedp::mechanism {
 
-// What a journal says.
+// The contents of a journal.
 struct Journal {
   std::string trial;
   trial::TrialConfig config;
@@ -113,14 +113,14 @@ struct Journal {
   // "several" where a run went on under other code.
   json::object code;
   std::vector<trial::Build> builds;  // of all start lines, each once, oldest first
-  // Of the last run, and of those before it the steps that it went on from.
+  // The last run's steps, and before them those of earlier runs that it went on from.
   std::vector<trial::StepRecord> steps;
   std::vector<trial::MetricRecord> metrics;
-  // Whether runs before it did steps that it did not go on from, and on which splits they measured.
+  // True if earlier runs did steps that the last one did not go on from; the splits measured there.
   bool has_undone_steps = false;
   std::set<std::string> undone_splits;
   std::optional<trial::Finish> finish;
-  // By the rules above, each attempt once; lost ones first.
+  // The charge of each attempt, by the rules above; lost ones first.
   std::vector<trial::ChargedAttempt> charged;
   std::vector<accounting::Event> executed;  // the charged events of all attempts
   std::size_t valid_bytes = 0;              // length of the file without an incomplete last line
@@ -130,10 +130,10 @@ struct Journal {
 // has no complete start line, or was written by a newer version.
 Result<Journal> read_journal(const std::string& path);
 
-// What the key file and the database say about the attempts of an unseeded run.
+// The record of an unseeded run's attempts in the key file and in the database.
 struct EarlierAttempts {
   std::optional<random::KeyLabel> key = {};  // label of the run's key file
-  // Whether there is a key file of the first format, which has no nonce.
+  // True if there is a key file of the first format, which has no nonce.
   bool has_old_key = false;
   std::int64_t recorded = 0;  // number of attempts that may have booked something, as far as known
 };
@@ -170,7 +170,7 @@ class JournalWriter : public Bookings {
                                                      SyncCall sync = sync_data);
   // Calls `tell` once, before anything is booked in this run.
   void tell_before_booking(std::function<void()> tell);
-  // What the present run goes on from; step 0 and no place for the beginning.
+  // The state that the present run goes on from; step 0 and no place for the beginning.
   const ResumePoint& resumed_from() const;
   std::int64_t attempt() const override;
   // The nonce that the attempt's key file must have; empty for a seeded run.

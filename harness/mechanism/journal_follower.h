@@ -21,8 +21,8 @@ class JournalFollower {
   // file cannot be read or was changed after it was written. A file that became shorter is another
   // one, and is read from its beginning.
   Result<bool> read(std::size_t most);
-  // What was read, without `charged`, `executed` and `valid_bytes`. `trial` is empty before the
-  // first line.
+  // The journal as far as it was read, without `charged`, `executed` and `valid_bytes`. `trial` is
+  // empty before the first line.
   const Journal& journal() const;
   // The events that are charged by the rules of journal.h, as far as it was read: of a run under
   // way what it booked, which is up to 192 steps ahead of what it did.

@@ -23,10 +23,10 @@ Result<void> Reader::add(const OpenedLine& line, std::size_t number) {
   return {};
 }
 
-// By attempt, lost ones first. A finished attempt is charged what it executed, and one from which
-// the next went on what it booked. Every other that booked anything is charged its whole rest: it
-// stopped where its noisy outputs told it to, or where somebody stopped it who may have seen them,
-// and a price that depends on them is no guarantee. Of a lost one nobody knows how far it came.
+// The charges by attempt, lost ones first. A finished attempt is charged what it executed, and one
+// from which the next went on what it booked. Every other that booked anything is charged its whole
+// rest: it stopped where its noisy outputs told it to, or where somebody stopped it who may have
+// seen them, and a price that depends on them is no guarantee. How far a lost one came is unknown.
 std::vector<trial::ChargedAttempt> Reader::charged(Last last) const {
   auto all = journal_.charged;
   for (auto place = parsed_.attempts.begin(); place != parsed_.attempts.end(); ++place) {

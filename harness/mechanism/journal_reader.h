@@ -1,4 +1,4 @@
-// What the lines of a journal say, for whoever reads the file whole (read_journal(), JournalWriter)
+// Reads the lines of a journal, for code that reads the file whole (read_journal(), JournalWriter)
 // or as it grows (JournalFollower). Nobody else needs it; the contract is journal.h.
 #pragma once
 
@@ -20,14 +20,14 @@ struct Score {
 };
 BOOST_DESCRIBE_STRUCT(Score, (), (noise_multiplier, split))
 
-// By split: the validation score that a run of an attempt released.
+// The validation scores that the runs of an attempt released, by split.
 using Scores = std::map<std::string, double>;
 
 inline bool is_released_score(const trial::MetricRecord& metric) {
   return metric.name == "score" && metric.visibility == trial::Visibility::released;
 }
 
-// What one attempt booked and did, over all runs of it.
+// The bookings and steps of one attempt, over all its runs.
 struct Attempt {
   std::string name;           // ChargedAttempt::name
   std::int64_t first = 0;     // its first step
@@ -65,14 +65,14 @@ struct Book {
 };
 BOOST_DESCRIBE_STRUCT(Book, (), (attempt, first, count))
 
-// What a journal says.
+// The contents of a journal.
 struct Parsed {
   Journal journal;
   std::map<std::int64_t, Attempt> attempts;
   std::map<std::pair<std::int64_t, std::int64_t>, std::string> hashes;  // by attempt and step
   std::map<std::int64_t, Scores> released;                              // by attempt
-  // By place: the steps before it, where these are still the run's. Of the places that were asked
-  // for.
+  // By place, for the places that were asked for: the number of steps before it, if these are still
+  // the run's.
   std::map<std::string, std::int64_t> places;
   std::string checksum;
 };
@@ -86,8 +86,8 @@ class Reader {
 
   Result<void> add(const OpenedLine& line, std::size_t number);
   const Journal& so_far() const { return journal_; }
-  // What is charged, by attempt, lost ones first. The last attempt, where it has not finished, at
-  // what it booked so far, or as planned: as if it goes no further.
+  // The charges by attempt, lost ones first. If the last attempt has not finished, its charge is
+  // what it booked so far, or all that was planned, as if it goes no further.
   enum class Last { booked, planned };
   std::vector<trial::ChargedAttempt> charged(Last last) const;
   Parsed take(std::size_t valid_bytes, std::string checksum);

@@ -68,7 +68,7 @@ Events gradient_events(const ProbeSplitRequest& request, double sigma) {
   return {.events = events(plan, 0, request.steps)};
 }
 
-// As published: each loss on a batch of its own, sampled like the gradient's.
+// The losses as published: each on a batch of its own, sampled like the gradient's.
 Event probes_alone(const ProbeSplitRequest& request, double sigma_l) {
   auto plan = request.plan;
   plan.probe->noise = sigma_l;

@@ -21,8 +21,8 @@ enum class ProbeAccounting {
 };
 
 struct ProbeSplitRequest {
-  // With a probe; the noise of gradient and probe are what is looked for. Whether the probe has a
-  // batch of its own is the mode's to say.
+  // A plan with a probe. The noise of gradients and probe is not read, because it is what is
+  // computed; nor is the probe's `separate_batch`, which follows from the mode.
   trial::PrivacyPlan plan;
   std::int64_t steps = 0;
   double gamma = 1.01;  // > 1
@@ -41,7 +41,7 @@ struct ProbeSplit {
   accounting::EpsilonAnswer sound;  // what the executed events really cost (same batch folded)
 };
 Result<ProbeSplit> split_budget(const ProbeSplitRequest& request);
-// Whether the mode was published with RDP, which alone sets its noise.
+// True if the mode was published with RDP, which alone sets its noise.
 bool is_published(ProbeAccounting mode);
 // The events that a run with this division executes. They are always described soundly
 // (folded, or with separate batches), whatever the mode claims.

@@ -19,7 +19,7 @@ accounting::Event event_of(const Release& release) {
   return event;
 }
 
-// How many steps of [first, first + count) are multiples of `every`.
+// The number of steps in [first, first + count) that are multiples of `every`.
 std::int64_t multiples(std::int64_t every, std::int64_t first, std::int64_t count) {
   const auto below = [&](std::int64_t step) { return (step + every - 1) / every; };
   return below(first + count) - below(first);

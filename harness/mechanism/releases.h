@@ -1,5 +1,5 @@
-// What a run may release: the list of its releases. Everything that has to agree about them is
-// read from this list: the events that are priced (events()), the noise that calibration leaves for
+// The list of the releases that a run may make. Everything that has to agree about them is read
+// from this list: the events that are priced (events()), the noise that calibration leaves for
 // gradients (gradient_noise_for()), what the mechanism allows and how it noises it
 // (release/mechanism.h), what the journal books, and what an audit expects.
 //
@@ -49,8 +49,8 @@ struct Release {
   std::string split = trial::kTrainSplit;
   std::string batch = kGradientBatch;
   double sample_rate = 1;  // of the batch: the Poisson inclusion probability; 1: all records
-  // Of one value (of the vector, if it is one). Absent: it changes from step to step as a function
-  // of earlier releases, and whoever bounds the sum says it.
+  // The sensitivity of one value, or of the vector. Absent if it changes from step to step as a
+  // function of earlier releases; whoever bounds the sum then gives it.
   std::optional<double> sensitivity = {};
   // Standard deviation (Laplace: scale) over the sensitivity; 0 in non-private runs.
   double noise_multiplier = 0;
@@ -63,18 +63,18 @@ struct Release {
   random::Purpose stream = random::Purpose::gradient_noise;
   std::uint8_t lane = 0;
 
-  // As the accountants see it: a vector is one release.
+  // The release as accountants price it: a vector is one release.
   accounting::Release priced() const;
 };
 
-// How a spec asks for one of trial::AskedReleases: by an option of `train` for each number of the
-// release's struct, `feature_mean_noise` for `noise` of `feature-mean`.
+// The options by which a spec asks for one of trial::AskedReleases: one of `train` for each number
+// of the release's struct, such as `feature_mean_noise` for `noise` of `feature-mean`.
 struct Asked {
   std::string purpose;              // the member's name, with '-' for '_'
   std::vector<OptionSpec> options;  // the numbers, in the order in which help lists them
   std::string footnote;             // of a table whose runs make the release
-  // What the release needs of a dataset and one of these sizes does not have, such as "a vector of
-  // features for each record"; empty: it has all.
+  // Names what the release needs and a dataset of these sizes lacks, such as "a vector of features
+  // for each record"; empty if it has all.
   std::string (*lacking)(const datasets::Sizes& sizes);
 
   std::string member() const;
@@ -84,7 +84,7 @@ const std::vector<Asked>& asked_releases();
 
 // The releases of training under `plan`, in the order in which events name them.
 std::vector<Release> releases(const trial::PrivacyPlan& plan);
-// Those of a whole run: training, then the score, if there is one.
+// The releases of a whole run: training, then the score, if there is one.
 std::vector<Release> releases(const trial::TrialConfig& config);
 // The release that a step follows, on which the noise of calibration is: kGradient or kLossChange.
 const char* followed(const trial::PrivacyPlan& plan);

@@ -65,7 +65,7 @@ Result<void> check_controller(const TrialConfig& config) {
   return {};
 }
 
-// Whether the optimizer follows what the plan releases.
+// Checks that the optimizer follows what the plan releases.
 Result<void> check_optimizer(const TrialConfig& config) {
   const auto facts = optimizers::find_optimizer(config.optimizer.name);
   if (!facts) return facts.error();

@@ -1,6 +1,6 @@
-// Whether what a run's config asks for fits together and fits data of its public sizes. A spec is
-// asked when it is planned and a worker before it begins, so that nothing is refused only after an
-// hour of other runs.
+// Checks that the settings of a run's config fit together and fit data of its public sizes. A spec
+// is checked when it is planned and by a worker before it begins, so that nothing is refused only
+// after an hour of other runs.
 #pragma once
 
 #include "datasets/facts.h"

@@ -10,7 +10,7 @@
 
 namespace hyfreedp::mechanism {
 
-// What the key file says about earlier attempts of an unseeded run, for JournalWriter::open. It is
+// The key file's record of earlier attempts of an unseeded run, for JournalWriter::open. It is
 // empty for a seeded run, whose key file is not read. Returns an error if the file is not a key
 // file or if other users may read it.
 Result<EarlierAttempts> earlier_attempts(const trial::TrialConfig& config, const std::string& key_file);

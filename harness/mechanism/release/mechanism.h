@@ -57,7 +57,7 @@ class Mechanism {
   Mechanism(const Mechanism&) = delete;
   Mechanism& operator=(const Mechanism&) = delete;
 
-  // From now on the journal's present attempt, under its key, with step `step`. If that is not 0,
+  // Switches to the journal's present attempt, under its key, with step `step`. If that is not 0,
   // what is released before step 0 was released by an earlier attempt or run.
   void begin_attempt(const random::Key& key, std::int64_t step = 0);
 
@@ -81,15 +81,15 @@ class Mechanism {
   virtual Result<bool> end_step(std::int64_t step, const std::map<std::string, double>& scalars,
                                 bool diverged = false);
 
-  // For draws that are no noise and choose no records, such as augmentation: calls `use` with the
-  // stream's key and the step's address. Throws std::logic_error for another purpose.
+  // Calls `use` with the stream's key and the step's address, for draws that are no noise and
+  // choose no records, such as augmentation. Throws std::logic_error for another purpose.
   void draw(random::Purpose purpose, std::int64_t step,
             const std::function<void(const random::Key&, const random::Address&)>& use) const;
 
  protected:
-  // For tests, which begin anywhere: the present step.
+  // Sets the present step, for tests, which begin anywhere.
   void set_step(std::int64_t step) { next_step_ = step; }
-  // What a test may make faulty: scale, place and divisor of the noise of one release.
+  // Tests override these to make a release's noise faulty: its scale, address or divisor.
   virtual double scale_of(const Release& release, double sensitivity) const;
   virtual random::Address address_of(const Release& release, std::int64_t step) const;
   virtual double divisor_of(const Release& release, const Origin& origin) const;

@@ -19,7 +19,7 @@ namespace hyfreedp::mechanism {
 
 inline constexpr std::int64_t kReleaseBlock = 16384;  // elements
 
-// What the caller does with the released vector. On the CPU it is called once for each block
+// The caller's operation on the released vector. On the CPU it is called once for each block
 // [begin, end) as soon as the block is final, from several threads; on a GPU once for [0, d). It
 // may overwrite its block: the digest is of the vector as it was released.
 using PieceWork = std::function<void(std::int64_t begin, std::int64_t end)>;
@@ -44,7 +44,7 @@ struct VectorDigest {
 // of another type: noise and division are then in float64, and the result is rounded once.
 VectorDigest release_vector(const VectorNoise& noise, torch::Tensor& sum, torch::Tensor& out,
                             const PieceWork& then = {});
-// Of a vector as it is.
+// The digest of a vector as it is.
 VectorDigest digest_of(const torch::Tensor& vector);
 
 // The hash that the journal records: the first 16 hexadecimal digits of the SHA-256 of the digest

@@ -16,12 +16,12 @@
 
 namespace hyfreedp::mechanism {
 
-// Where a sum was computed. What a purpose has no use for is null or empty.
+// The inputs of the sum that was released. A member that the purpose does not use is null or empty.
 struct Origin {
   const Rows* rows = nullptr;              // the batch
   const torch::Tensor* weights = nullptr;  // [d], before the step
-  // Of a probe: value k is of the weights - abscissas[k] * direction. Of a change of losses: by
-  // how much those at the first abscissa are above those at the last.
+  // For a probe, value k is at the weights - abscissas[k] * direction. For a change of losses, the
+  // value is how much the losses at the first abscissa exceed those at the last.
   const torch::Tensor* direction = nullptr;  // [d]
   std::span<const double> abscissas = {};
 };
