@@ -58,8 +58,8 @@ struct Cell {
   std::string panel;
   std::string row;
   std::optional<double> epsilon;  // target; absent: non-private
-  // Of the gradients of every run, where the spec fixes it: nothing is calibrated, and epsilon is
-  // what the runs cost with that noise (fixed_noise.h).
+  // The noise multiplier of every run's gradients, if the spec fixes it. Nothing is calibrated
+  // then, and epsilon is the cost of the runs with that noise (fixed_noise.h).
   std::optional<double> noise_multiplier = {};
   double delta = 0;
   std::string accountant = "pld";  // that sets the noise: noise_accountant()
@@ -74,7 +74,7 @@ struct Cell {
   // private selection is private only while the number of its runs is hidden. The runner sets it
   // and deletes it once the spec is complete; it is never stored with results.
   std::optional<std::string> draw_secret = {};
-  // Of all cells of one spec: what has been computed for one of them. It changes no answer.
+  // Answers that all cells of one spec share, so that each is computed once. Null: none are shared.
   std::shared_ptr<Calibrations> calibrations = {};
 };
 
@@ -89,7 +89,7 @@ struct FinishedTrial {
   std::optional<double> oracle_train = {};  // the same of the training split
 };
 
-// How the executed events of trials make up the row's cost.
+// The rule by which the executed events of trials make up the row's cost.
 struct Composition {
   enum class Rule {
     none,       // nothing private was touched (non-private arm)
@@ -191,24 +191,24 @@ struct Baseline {
   bool has_non_private_arm = true;  // meaningful at epsilon = infinity
   // The optimizer that the method brings, or one that takes as much memory. Empty: the panel's.
   std::string optimizer = {};
-  // What a method does with epsilon that cannot have Cell::noise_multiplier instead, such as
-  // "divides epsilon between gradients and losses". Empty: it can.
+  // The reason that the method cannot have Cell::noise_multiplier instead of epsilon, as it follows
+  // "because it ", such as "divides epsilon between gradients and losses". Empty: it can.
   std::string needs_epsilon = {};
-  // Why RDP alone can set the noise of rows with these resolved options, as what follows "because
-  // ". Empty, or an empty answer: PLD can, too.
+  // The reason that RDP alone can set the noise of rows with these resolved options, as it follows
+  // "because ". Empty, or an empty answer: PLD can, too.
   std::function<std::string(const json::object& options)> needs_rdp = {};
-  // Whether runs with these resolved options release noised validation scores, by which the method
-  // chooses. A score's noise hides one prediction a record, so data of which a record has many is
-  // refused (runner/spec). Empty: they release none.
+  // True if runs with these resolved options release noised validation scores, by which the method
+  // chooses. A score's noise hides one prediction a record, so data with many predictions a record
+  // are refused (runner/spec). Empty: they release none.
   std::function<bool(const json::object& options)> releases_scores = {};
-  // Whether its runs release losses of learning-rate probes, computed in `train.probe_precision`.
+  // True if its runs release losses of learning-rate probes, computed in `train.probe_precision`.
   bool probes = false;
-  // What resolved options say against each other: a contradiction, or one that the others leave
-  // unread. Empty: nothing that the options themselves do not refuse (OptionSpec::read_with).
+  // An error for resolved options that contradict each other, or for one that the others leave
+  // unread. Empty if the options' own checks (OptionSpec::read_with) suffice.
   std::function<Result<void>(const json::object& options)> check = {};
-  // Private selection: how many runs, and the losing ones, are not released.
+  // True for private selection: the number of runs and the losing ones are not released.
   bool confidential_runs = false;
-  // With confidential_runs: the cost of the cell's selection, base included, which is known before
+  // The cost of the cell's selection, base included, if `confidential_runs`. It is known before
   // anything runs; an error if the cell is infeasible. The runner records it when the study opens,
   // so that a selection without a conclusion is priced as a selection too: pricing its runs one by
   // one would reveal their number.

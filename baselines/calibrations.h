@@ -1,6 +1,6 @@
-// What calibrations have answered, for whoever plans. Calibrating noise takes a good part of a
-// second and a plan asks for the same answer in every cell, so one object, the spec's, stands in
-// all its cells (Cell::calibrations) and computes each answer once. Without it every call computes.
+// The answers of calibrations, each computed once for a spec. Calibrating noise takes a good part
+// of a second and a plan asks for the same answer in every cell, so all cells of a spec share one
+// such object (Cell::calibrations). Without it every call computes.
 //
 // The function is a plain one (a pointer, so it captures nothing) and every argument of the call is
 // in the key: an answer cannot depend on anything that the key leaves out. A key is the canonical
@@ -73,7 +73,7 @@ class Calibrations {
   std::map<Key, std::any> answers_;
 };
 
-// What `function` answers, computed where the cell's plan has not asked it before.
+// The answer of `function`, computed unless the cell's calibrations have it already.
 template <class Answer, class... Arguments>
 Result<Answer> calibrated(const Cell& cell, Result<Answer> (*function)(const Arguments&...),
                           const std::type_identity_t<Arguments>&... arguments) {

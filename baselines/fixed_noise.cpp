@@ -41,7 +41,7 @@ Result<void> check_noise(const Cell& cell, double noise) {
       short_number(noise), short_number(*cell.noise_multiplier)));
 }
 
-// Before any run of it: its number of runs is drawn.
+// The events of a selection before any of its runs, whose number is drawn.
 Result<accounting::Events> selection_events(const Baseline& baseline, const Cell& cell) {
   const auto selection = baseline.selection(cell);
   if (!selection) return selection.error();
@@ -56,7 +56,7 @@ Result<accounting::Events> selection_events(const Baseline& baseline, const Cell
   return accounting::Events{.events = selection_by_split(*selection)};
 }
 
-// Of the runs that the method asks for, were each to end with the same results.
+// The events of the runs that the method asks for if every run ends with the same results.
 Result<accounting::Events> run_events(const Baseline& baseline, const Cell& cell) {
   std::vector<FinishedTrial> finished;
   std::map<std::string, std::vector<accounting::Event>> executed;

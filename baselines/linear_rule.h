@@ -25,8 +25,8 @@
 
 namespace hyfreedp::baselines::linear_rule {
 
-// How r becomes eta and T. (The paper's appendix A.3 has the first two, and drawing both uniformly:
-// draw_both.)
+// The ways to divide r into eta and T. (The paper's appendix A.3 has the first two, and drawing
+// both uniformly: draw_both.)
 enum class Decompose {
   uniform_t,  // T uniform among those that keep eta in range, eta = r / T. Fixed T: t_min = t_max
   rejection,  // eta and T from grids until |eta T - r| <= tolerance r; r becomes eta T

@@ -99,13 +99,13 @@ std::optional<double> best_r(const Settings& settings, const Sweep& sweep, Finis
   return std::nullopt;
 }
 
-// As far as the finished runs allow: the runs wanted so far, in order, and the final one once it is
-// known.
+// The state of the search after the finished runs: the runs wanted so far, in order, and the final
+// one once it is known.
 struct Progress {
   Configs configs;
   int clamped = 0;  // sweep runs
   std::optional<rule::Run> final_run;
-  // Of a search that ends here because no run of a sweep can be reported: what would have followed.
+  // The runs that would have followed, if the search ends because a sweep has none to report.
   Configs rest;
 };
 

@@ -21,7 +21,7 @@ constexpr const char* kSweeps[] = {"first sweep", "second sweep", "third sweep"}
 
 Failure contradiction(std::string message) { return {"invalid-options", std::move(message)}; }
 
-// What a run of each sweep costs.
+// The epsilon of one run of each sweep.
 std::vector<double> sweep_epsilons_of(const Cell& cell, const Options& options) {
   if (options.has_one_search()) return options.sweep_epsilons;
   std::vector<double> shares{options.share1, options.share2};
@@ -123,7 +123,7 @@ double element(const std::vector<double>& list, double uniform) {
   return list[std::min(index, list.size() - 1)];
 }
 
-// Without noise: nothing here depends on a result.
+// The run's plan without noise, which depends on no result.
 trial::PrivacyPlan bare_plan(const Cell& cell, const Settings& settings, Place place) {
   const auto& options = settings.options;
   auto plan = options.batch == Batch::sampled ? cell.base.privacy : on_full_batches(cell.base.privacy);

@@ -1,5 +1,5 @@
-// What a cell's options say of the linear scaling search, checked, with the noise of each kind of
-// run.
+// Reads and checks the options of the linear scaling search in a cell, and computes the noise of
+// each kind of run.
 //
 // Full batches: a run of T steps at sigma = sqrt(T) / mu is mu-GDP for all T and eta, so T may
 // follow from scores. Sampled batches have no such form, and no accountant here prices rates and
@@ -18,10 +18,10 @@
 
 namespace hyfreedp::baselines::linear_search {
 
-// What a run's gradients are computed on.
+// The batches on which a run's gradients are computed.
 enum class Batch { full, sampled };
 BOOST_DESCRIBE_ENUM(Batch, full, sampled)
-// How r follows from the sweeps' best runs: `line` has two sweeps, the others have three.
+// The fit of r to the sweeps' best runs: `line` has two sweeps, the others have three.
 enum class FitOfR { line, line_3, quadratic };
 BOOST_DESCRIBE_ENUM(FitOfR, line, line_3, quadratic)
 enum class RangeOfR { narrowed, full };
@@ -30,7 +30,7 @@ enum class Sampling { uniform, log_uniform };
 BOOST_DESCRIBE_ENUM(Sampling, uniform, log_uniform)
 enum class Axis { epsilon, mu };
 BOOST_DESCRIBE_ENUM(Axis, epsilon, mu)
-// How r becomes a learning rate and a number of steps.
+// The way to divide r into a learning rate and a number of steps.
 enum class Split { uniform_t, rejection, uniform_both, fixed_t, fixed_eta };
 BOOST_DESCRIBE_ENUM(Split, uniform_t, rejection, uniform_both, fixed_t, fixed_eta)
 enum class Product { eta_t, eta_t_b_c };
@@ -64,7 +64,7 @@ struct Options {
   ScoreOptions scores;  // of the sweeps
   static constexpr std::array kInlined = {"scores"};
 
-  // Whether all epsilons of the row have one search.
+  // True if all epsilons of the row share one search.
   bool has_one_search() const { return !sweep_epsilons.empty(); }
   std::size_t sweeps() const { return fit == FitOfR::line ? 2 : 3; }
 };
@@ -98,7 +98,7 @@ std::string stage_name(const Settings& settings, std::size_t stage);  // "first 
 
 // The cell that a sweep's draws are for: without an epsilon where all have one search.
 Cell searched_cell(Cell cell);
-// Whether the pick is by un-noised training accuracy.
+// True if the best run is picked by un-noised training accuracy.
 bool is_unpriced(const json::object& options);
 // An error for an option that contradicts another option or the panel, and for an empty range;
 // nothing if there is none.

@@ -52,7 +52,7 @@ Configs candidates(const Cell& cell) {
   auto configs = scheduled(options, at_rates(cell, options.grid));
   configs = crossed(std::move(configs), options.lengths,
                     [](auto& config, std::int64_t steps) { config.steps = steps; });
-  // Nothing is clipped without privacy, but in the clip-only arm.
+  // Gradients are clipped without privacy only in the clip-only arm.
   if (cell.base.privacy.clipping == trial::Clipping::none) return configs;
   return crossed(std::move(configs), options.thresholds, [](auto& config, double threshold) {
     config.privacy = with_threshold(config.privacy, threshold);

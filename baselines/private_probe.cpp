@@ -107,12 +107,12 @@ void describe(const Cell& cell, Conclusion& conclusion) {
       "claimed epsilon is the target; the one printed is derived from the executed events.");
 }
 
-// Read only where a probe has a batch of its own, sampled at a rate.
+// Adds that the option is read only if a probe has a batch of its own, sampled at a rate.
 OptionSpec with_batch_of_its_own(OptionSpec option) {
   return only_with("accounting", "separate-batch", std::move(option));
 }
 
-// Of the two that set its size, one.
+// Refuses probe_ratio with probe_sample_rate: each alone sets the size of a probe's own batch.
 Result<void> check_own_batch(const ProbingOptions& options, double default_ratio) {
   if (options.probe_sample_rate == 0 || options.probe_ratio == default_ratio) return {};
   return error("'probe_ratio' is not read with 'probe_sample_rate'; leave one of them out.");

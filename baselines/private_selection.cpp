@@ -64,7 +64,7 @@ Result<double> calibrate_selection(const trial::PrivacyPlan& plan, const std::in
   return calibration->noise_multiplier;
 }
 
-// What training releases, at a common noise on the gradients.
+// The events of training with noise multiplier 1 on the gradients, to compare candidates.
 trial::EventTally releases_of(const trial::TrialConfig& config) {
   auto plan = config.privacy;
   plan.gradient_noise = 1;
@@ -186,8 +186,8 @@ Result<Conclusion> conclude_selection(const Cell& cell, const SelectionRule& rul
     return nothing;
   }
   const auto* best = best_of(*wanted, finished, released_score);
-  // Which runs failed, and how many there were, is confidential; the reader learns that nothing can
-  // be reported.
+  // The number of runs and which of them failed are confidential; the reader learns only that
+  // nothing can be reported.
   auto conclusion = best == nullptr ? failed("all-trials-failed", "No run of the selection can be reported.")
                                     : Conclusion{};
   const auto& shown = best == nullptr ? wanted->front().id() : best->id;

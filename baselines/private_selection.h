@@ -20,7 +20,7 @@
 
 namespace hyfreedp::baselines {
 
-// Of each validation score (trial::ScoreRelease).
+// The noise and the loss bound of each validation score (trial::ScoreRelease).
 struct ScoreOptions {
   double score_noise = 30;      // standard deviation in counts of correct examples
   double score_loss_bound = 0;  // R; 0: the score is the validation accuracy
@@ -38,12 +38,12 @@ struct SelectionOptions {
 };
 BOOST_DESCRIBE_STRUCT(SelectionOptions, (), (runs, mean_runs, score))
 
-// What a table of options_of says of a method's ScoreOptions.
+// The options of a method's ScoreOptions, for a table of options_of.
 std::vector<OptionSpec> score_options();
 // The same, each read only where `condition` makes it so: only_above, only_without.
 std::vector<OptionSpec> score_options(const std::function<OptionSpec(OptionSpec)>& condition);
-// What a table of options_of says of a method's SelectionOptions. `may_follow`: whether the mean
-// number of runs may be the number of candidates.
+// The options of a method's SelectionOptions, for a table of options_of. `may_follow`: true if the
+// mean number of runs may be the number of candidates.
 std::vector<OptionSpec> selection_options(bool may_follow);
 
 struct SelectionRule {
@@ -51,7 +51,7 @@ struct SelectionRule {
   double mean = 0;
   ScoreOptions score = {};
 };
-// From the cell's SelectionOptions.
+// Reads the cell's SelectionOptions.
 SelectionRule selection_rule_of(const Cell& cell, std::size_t candidates);
 
 // The next functions take `candidates`, configs without gradient noise: the selection as an event

@@ -1,5 +1,5 @@
-// How many runs a private selection makes, and which candidates: Papernot & Steinke, ICLR 2022,
-// Definition 1 and Theorems 2 and 6.
+// The number of runs that a private selection makes, and their candidates: Papernot & Steinke,
+// ICLR 2022, Definition 1 and Theorems 2 and 6.
 //
 //   geometric    P(K = k) = (1 - g)^{k-1} g for k >= 1, with mean 1/g (negative binomial, eta = 1)
 //   logarithmic  P(K = k) = (1 - g)^k / (k ln(1/g)) for k >= 1, with mean (1/g - 1)/ln(1/g)

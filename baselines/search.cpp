@@ -33,7 +33,7 @@ std::vector<OptionSpec> tuning_options(Tuning default_tuning) {
   return options_of<TuningOptions>(std::move(table), {.tuning = default_tuning});
 }
 
-// Nothing is chosen from a single candidate, so it releases no score.
+// Refuses options of scores for a single candidate, which releases none: nothing is chosen.
 Result<void> check_tuning(const json::object& resolved, std::int64_t candidates) {
   const auto options = read_options<TuningOptions>(resolved);
   if (options.tuning != Tuning::composed || candidates > 1 || options.selection.score == ScoreOptions{})

@@ -1,4 +1,4 @@
-// How a method chooses among its candidates, and what that costs.
+// The ways in which a method chooses among its candidates, and what each costs.
 //
 //   selection  private selection (private_selection.h): a random number of runs, the best released;
 //              end-to-end DP, and how many runs there were is confidential
@@ -29,7 +29,7 @@ using Candidates = std::function<std::vector<trial::TrialConfig>(const Cell&)>;
 // (private_selection.h).
 void make_search(Baseline& baseline, Tuning tuning, const Candidates& candidates);
 
-// How many candidates a cell with these resolved options has.
+// The number of candidates of a cell with these resolved options.
 using CandidateCount = std::function<std::int64_t(const json::object& options)>;
 
 // The same with an option `tuning`, whose default is `default_tuning`, and with the options that

@@ -38,7 +38,7 @@ std::optional<trial::TrialConfig> on_part(const Cell& cell, const char* name, do
   return config;
 }
 
-// As far as the finished runs allow.
+// The state of the method after the finished runs.
 struct Progress {
   Configs tuning;
   std::optional<trial::TrialConfig> final_run;

@@ -19,7 +19,7 @@ trial::Named resolved(const optimizers::Facts& facts, const json::object& given)
   return {facts.name, resolve_options(facts.options, given, facts.name).value()};
 }
 
-// How many releases `plan` makes before step 0.
+// The number of releases that `plan` makes before step 0.
 std::int64_t releases_before(const trial::PrivacyPlan& plan) {
   const auto list = mechanism::releases(plan);
   return std::count_if(list.begin(), list.end(), [](const mechanism::Release& release) {
@@ -35,7 +35,7 @@ Result<double> noise_beside_others(const trial::PrivacyPlan& given, const std::i
     auto plan = given;
     plan.gradient_noise = sigma;
     accounting::Events events{.events = mechanism::events(plan, 0, steps)};
-    // Those before step 0 come first, and are made in each run.
+    // Releases before step 0 come first, and each run makes them.
     for (std::int64_t i = 0; i < releases_before(plan); ++i) {
       std::get<accounting::Batch>(events.events[static_cast<std::size_t>(i)].what).count = runs;
     }

@@ -1,5 +1,5 @@
-// What most methods share: options, trials at a given noise and learning rate, waiting, choosing,
-// failing.
+// Functions that most methods share: options, trials at a given noise and learning rate, waiting,
+// choosing, failing.
 #pragma once
 
 #include <functional>
@@ -64,7 +64,7 @@ trial::PrivacyPlan on_full_batches(trial::PrivacyPlan plan);
 Result<void> check_scores(const Cell& cell, std::int64_t scores, double score_noise);
 
 const FinishedTrial* find_finished(Finished finished, const trial::TrialConfig& config);
-// Those of the wanted trials that have not finished, in order.
+// The wanted trials that have not finished, in order.
 std::vector<trial::TrialConfig> unfinished(std::vector<trial::TrialConfig> wanted, Finished finished);
 // Counts up `repetition` of configs that occur earlier in the list, so that equal draws become
 // independent runs.
