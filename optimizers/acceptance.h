@@ -1,4 +1,4 @@
-// What follows from a fit for the step size, and from a probe for the loss bound.
+// The rules by which a fit changes the step size, and a probe the loss bound.
 //
 // The step size, from the present eta and the fit's minimum eta* = G / H:
 //   raw    fit accepted: eta*; else eta (HyFreeDP as printed)

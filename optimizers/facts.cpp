@@ -251,8 +251,8 @@ OptionSpec difference_share() {
       ranged_option("difference_share", kTiny, 2, "bound of a sample's difference over the loss bound")));
 }
 
-// Of a paired release the bound of a difference is a share of the loss bound `name`, and there is
-// no noise for one that is not a positive number.
+// Checks that a paired release's bound of a difference, a share of the loss bound `name`, is
+// positive and finite; there is no noise for any other.
 Result<void> check_difference(const LossReleaseOptions& losses, const char* name, double loss_bound) {
   if (losses.release != LossRelease::paired) return {};
   const double bound = losses.difference_share * loss_bound;

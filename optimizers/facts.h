@@ -31,7 +31,7 @@ struct Facts {
 
 const std::vector<Facts>& optimizer_facts();
 const std::vector<Facts>& controller_facts();
-// Of sgd: nesterov and free_step need momentum.
+// An error if SGD has nesterov or free_step without momentum.
 Result<void> check_sgd(const SgdOptions& options);
 // Looks an entry up by name. The error for an unknown name lists the valid names and the nearest
 // one.

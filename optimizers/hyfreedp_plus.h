@@ -11,7 +11,7 @@
 // s is the public sd of the noise in each private loss. Every K steps, at w, w - h u, w + h u:
 //   a = (L+ + L- - 2 L0) / h^2   with sd_a = sqrt(6) s / h^2          (curvature)
 //   b = (L- - L+) / (2 h)        with sd_b = s / (sqrt(2) h)          (slope)
-// With release paired (hyfreedp.h), s is that of the noise in L+ - L0 and L- - L0, and
+// For a paired release (hyfreedp.h), s is the sd of the noise in L+ - L0 and L- - L0, and
 // sd_a = sqrt(2) s / h^2.
 //   A, B: their precision-weighted running means, earlier precision times rho at each probe;
 //         sd_A, sd_B: 1 / sqrt(running precision)

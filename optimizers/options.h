@@ -17,8 +17,7 @@ namespace hyfreedp::optimizers {
 
 inline constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
-// How an optimizer's run ends, of an optimizer that has such an option; read_options reads it of
-// any.
+// The end of a run, for optimizers with such options; read_options gives the defaults for others.
 struct EndOptions {
   bool average = false;    // evaluated at an average of the iterates
   bool free_step = false;  // a step more, without gradient or noise
@@ -35,7 +34,7 @@ struct SgdOptions {
 };
 BOOST_DESCRIBE_STRUCT(SgdOptions, (), (momentum, dampening, weight_decay, nesterov, end))
 
-// How a random direction of d numbers is drawn.
+// The distribution of a random direction of d numbers.
 enum class Direction { gaussian, sphere };
 BOOST_DESCRIBE_ENUM(Direction, gaussian, sphere)
 
@@ -157,7 +156,7 @@ struct ScheduleOptions {
 };
 BOOST_DESCRIBE_STRUCT(ScheduleOptions, (), (lr, warmup, decay, final))
 
-// When losses are probed, and where: at w and at so many pairs w -+ k h u.
+// The interval between probes, and their points: w and so many pairs w -+ k h u.
 struct ProbeOptions {
   std::int64_t interval = 5;  // steps
   std::int64_t pairs = 1;
@@ -169,7 +168,7 @@ BOOST_DESCRIBE_ENUM(Acceptance, raw, clamp, gen)
 enum class GenScale { constant, linear };
 BOOST_DESCRIBE_ENUM(GenScale, constant, linear)
 
-// What an accepted fit does to the rate (acceptance.h).
+// The rule by which an accepted fit changes the rate (acceptance.h).
 struct AcceptanceOptions {
   Acceptance acceptance = Acceptance::raw;
   double smoothing = 0.1;
@@ -180,7 +179,7 @@ BOOST_DESCRIBE_STRUCT(AcceptanceOptions, (), (acceptance, smoothing, gen_scale))
 enum class LossBoundMode { sum, center };
 BOOST_DESCRIBE_ENUM(LossBoundMode, sum, center)
 
-// How the loss bound follows from a probe (acceptance.h).
+// The rule by which the loss bound follows from a probe (acceptance.h).
 struct LossBoundOptions {
   LossBoundMode mode = LossBoundMode::sum;
   double floor = 1e-3;

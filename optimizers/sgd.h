@@ -4,7 +4,7 @@
 //   b_0 = g',  b_t = momentum * b_{t-1} + (1 - dampening) * g'
 //   u   = g' (momentum 0)  |  b_t  |  g' + momentum * b_t (nesterov)
 //
-// With momentum it is the DPMomentum of Mohapatra et al. 2022.
+// If momentum > 0, this is the DPMomentum of Mohapatra et al. 2022.
 //
 // free_step (needs momentum): after the last step T, once more w <- w - eta_T b_T. The buffer is
 // the one that step T left: it does not decay once more, and takes no gradient. "A final step with

@@ -19,12 +19,12 @@ bool are_dense(std::initializer_list<const torch::Tensor*> tensors, Fits fits) {
   return true;
 }
 
-// Whether a rule may run as one pass over raw memory.
+// True if a rule may run as one pass over raw memory.
 inline bool can_fuse(std::initializer_list<const torch::Tensor*> tensors) {
   return are_dense(tensors, [](const torch::Tensor& tensor) { return tensor.is_cpu(); });
 }
 
-// Whether a rule may run as one of harness/kernels.
+// True if a rule may run as one of the kernels in harness/kernels.
 inline bool can_run_on_device(std::initializer_list<const torch::Tensor*> tensors) {
   return are_dense(tensors, [](const torch::Tensor& tensor) { return tensor.is_cuda(); });
 }
