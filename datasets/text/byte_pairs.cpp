@@ -14,7 +14,7 @@ namespace hyfreedp::datasets {
 namespace {
 
 constexpr std::int64_t kNone = -1;
-// What is remembered: of natural text nearly all words, of random text no more than this.
+// The most words that the cache holds: nearly all of natural text. A full cache is emptied.
 constexpr std::size_t kMostWords = 1 << 18;
 constexpr std::size_t kLongestKnownWord = 64;  // bytes
 

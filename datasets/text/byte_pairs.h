@@ -6,8 +6,8 @@
 //             pair of symbols that stands first among the pairs (of equals the leftmost) is joined,
 //             again and again, until none is among them
 //   ids       of the remaining symbols
-// Where all bytes have a symbol every byte string has an encoding, and decoding gives its bytes
-// back. Marks such as "<|endoftext|>" in a text are plain text.
+// If all bytes have a symbol, every byte string has an encoding, and decoding gives its bytes back.
+// Special tokens such as "<|endoftext|>" in a text are plain text.
 #pragma once
 
 #include <array>
@@ -24,16 +24,16 @@
 
 namespace hyfreedp::datasets {
 
-// What such a tokenizer is made of, with symbols as its files write them.
+// The tables of such a tokenizer, with symbols as its files write them.
 struct PairTables {
   std::vector<std::pair<std::string, std::int64_t>> symbols = {};
   std::vector<std::pair<std::string, std::string>> pairs = {};  // the first is joined first
-  // What stands for itself and no text is encoded to. Symbols and marks have the ids from 0 on,
-  // each once.
+  // Special tokens and their ids; no text is encoded to one. Symbols and marks have the ids from 0
+  // on, each once.
   std::map<std::string, std::int64_t> marks = {};
   std::vector<Cut> cuts = {Cut::gpt2};
-  // Whether bytes are symbols, written as GPT-2's files write them. If not, characters are, and
-  // those that have no symbol are their bytes, which all must be there as "<0x0A>".
+  // True if bytes are symbols, written as in GPT-2's files. If not, characters are, and those
+  // without a symbol are encoded as bytes, all of which must be there as "<0x0A>".
   bool bytes = true;
   // The id of a byte that has no symbol; nothing: such bytes are left out. `one_unknown`: it stands
   // once for a run of them.
@@ -48,8 +48,8 @@ class BytePairs {
   // pair that joins to none.
   static Result<BytePairs> make(const PairTables& tables, const std::string& symbols,
                                 const std::string& pairs);
-  // From GPT-2's files, encoder.json and vocab.bpe. `marks`: entries of the encoder that are marks;
-  // those that it has not are passed over. Every byte must have a symbol.
+  // Reads GPT-2's files, encoder.json and vocab.bpe. `marks`: names of special tokens; those that
+  // the encoder lacks are passed over. Every byte must have a symbol.
   static Result<BytePairs> load(const std::string& encoder_path, const std::string& merges_path,
                                 const std::vector<std::string>& marks);
 

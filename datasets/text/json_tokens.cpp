@@ -193,7 +193,7 @@ class JsonReader {
             !ok)
           return ok;
         has_bytes = true;
-        // Without the key they are set.
+        // Both flags are set if their keys are absent.
         if (!is(*object, "add_prefix_space", false)) {
           if (!tables_.cuts.empty()) return unknown("after another rule, the pre_tokenizer", rule);
           blank_ = Blank::where_none;
@@ -274,7 +274,8 @@ class JsonReader {
     return found == tables_.marks.end() ? std::nullopt : std::optional(found->second);
   }
 
-  // Whether the template is one of rows: single is before, A, after; pair the same around both.
+  // Reads the marks of a template. False unless `single` is before, A, after and `pair` has the
+  // same around its two texts.
   bool read_template(const json::object& rule) {
     const auto single = parts_of(member(rule, "single"), "A");
     const auto pair = parts_of(member(rule, "pair"), "AB");

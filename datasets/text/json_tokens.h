@@ -8,7 +8,7 @@
 //   normalizer      none, or Llama's: Prepend and Replace by U+2581
 //   post_processor  the marks of a row: TemplateProcessing, RobertaProcessing, BertProcessing
 //   added_tokens    marks, all of which must be special
-// What a text becomes is that of `encode` there, where `encode_special_tokens` is set: marks in a
+// A text's ids are those of `encode` there, with `encode_special_tokens` set: special tokens in a
 // text are plain text. Padding, truncation and decoder are not followed. Every other kind, key or
 // value is refused by its name.
 #pragma once
@@ -20,9 +20,9 @@ namespace hyfreedp::datasets {
 
 class JsonTokens final : public Tokenizer {
  public:
-  // From a weights folder: tokenizer.json, and tokenizer_config.json, whose `eos_token` ends a text
-  // and whose `pad_token` (without it the file's own `padding`, else `eos_token`) fills rows.
-  // Errors name the file and what is wrong, and a folder that names none of these three.
+  // Reads a weights folder: tokenizer.json, and tokenizer_config.json, whose `eos_token` ends a
+  // text and whose `pad_token` (else the file's own `padding`, else `eos_token`) fills rows. An
+  // error names the file and what is wrong; one of these three must be there.
   static Result<JsonTokens> load(const std::string& folder);
 
   std::vector<std::int64_t> encode(std::string_view text) override;

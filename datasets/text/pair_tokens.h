@@ -11,12 +11,12 @@
 
 namespace hyfreedp::datasets {
 
-// Its class in transformers.
+// RoBERTa's class in transformers.
 inline constexpr const char* kRoberta = "RobertaTokenizer";
 
 class PairTokens final : public Tokenizer {
  public:
-  // From a weights folder: vocab.json, merges.txt and tokenizer_config.json, of which
+  // Reads a weights folder: vocab.json, merges.txt and tokenizer_config.json, of which
   // tokenizer_class, add_prefix_space and, for GPT-2's, add_bos_token, bos_token, eos_token and
   // pad_token are followed. Without a class, a vocabulary with <|endoftext|> is GPT-2's, and
   // another one RoBERTa's. Errors name the file: it is absent, lacks a mark, or asks for a

@@ -30,7 +30,7 @@ constexpr std::int64_t kMostTokens = 10'000'000;
 
 }  // namespace
 
-// What a class of transformers takes where tokenizer_config.json says nothing; "": no such mark.
+// A class of transformers and its defaults for tokenizer_config.json; "": no such special token.
 struct PieceClass {
   const char* name;
   const char *bos, *eos, *padding;
@@ -178,7 +178,7 @@ std::vector<std::int64_t> SentencePieces::encode(std::string_view text) {
   boost::replace_all(whole, kBlank, " ");
   if (begins_with_blank_) whole.insert(0, kBlank);
   if (!whole.starts_with(kBlank) && !whole.starts_with(' ')) return cut(whole);
-  // Without something before it, a first blank would be lost where runs of blanks become one.
+  // The guard keeps a first blank, which would be lost where runs of blanks become one.
   auto ids = cut(guard_ + whole);
   if (ids.size() >= guard_tokens_)
     ids.erase(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(guard_tokens_));

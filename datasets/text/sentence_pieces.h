@@ -31,7 +31,7 @@ struct PieceClass;
 
 class SentencePieces final : public Tokenizer {
  public:
-  // From a weights folder: tokenizer.model, and tokenizer_config.json, of which tokenizer_class,
+  // Reads a weights folder: tokenizer.model, and tokenizer_config.json, of which tokenizer_class,
   // legacy, add_prefix_space, add_bos_token, add_eos_token, the names of marks, extra_ids (T5) and
   // added_tokens_decoder are followed; without that file it is Llama's. Tokens that were added to
   // the model's must be special. Errors name the file and what is wrong: the model is damaged
@@ -43,8 +43,8 @@ class SentencePieces final : public Tokenizer {
   SentencePieces& operator=(SentencePieces&&) noexcept;
   ~SentencePieces() override;
 
-  // Of at most 2^26 bytes; a longer text is an invariant violation (it throws). A byte that is not
-  // UTF-8 is U+FFFD, as in SentencePiece.
+  // Encodes a text of at most 2^26 bytes; a longer one is an invariant violation (it throws). A
+  // byte that is not UTF-8 is U+FFFD, as in SentencePiece.
   std::vector<std::int64_t> encode(std::string_view text) override;
   std::int64_t vocabulary() const override { return vocabulary_; }
 
@@ -60,8 +60,8 @@ class SentencePieces final : public Tokenizer {
   std::unique_ptr<sentencepiece::SentencePieceProcessor> processor_;
   std::map<std::string, std::int64_t, std::less<>> ids_;  // of pieces and added tokens
   std::int64_t vocabulary_ = 0;
-  // With `legacy: false`; what is put before a text so that its first blank is kept, and the number
-  // of tokens that this is.
+  // `own_blanks_` is set by `legacy: false`. `guard_`, of `guard_tokens_` tokens, is then put
+  // before a text so that its first blank is kept.
   bool own_blanks_ = false, begins_with_blank_ = false;
   std::string guard_;
   std::size_t guard_tokens_ = 0;

@@ -9,7 +9,7 @@ namespace hyfreedp::datasets {
 
 namespace {
 
-// What is read, and of which type. Null is as if it were absent.
+// The keys whose values are flags. Null counts as absent.
 constexpr const char* kFlags[] = {"add_bos_token", "add_eos_token", "add_prefix_space",      "do_lower_case",
                                   "legacy",        "strip_accents", "tokenize_chinese_chars"};
 

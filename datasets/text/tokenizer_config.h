@@ -13,7 +13,7 @@ namespace hyfreedp::datasets {
 // reads of it has another type.
 Result<json::object> tokenizer_config(const std::string& folder, const std::string& kind);
 
-// What a key such as "eos_token" names: a text, or an object with it as "content".
+// The token under a key such as "eos_token": a text, or an object with it as "content".
 std::optional<std::string> token_name(const json::object& config, const char* key);
 
 }  // namespace hyfreedp::datasets

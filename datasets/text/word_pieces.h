@@ -19,7 +19,7 @@ namespace hyfreedp::datasets {
 
 class WordPieces final : public Tokenizer {
  public:
-  // From a weights folder: vocab.txt, a piece a line, and tokenizer_config.json, whose
+  // Reads a weights folder: vocab.txt, a piece a line, and tokenizer_config.json, whose
   // do_lower_case, strip_accents and tokenize_chinese_chars are followed; without that file they
   // are true. Errors name the file: it is absent, has a piece twice or lacks [PAD], [UNK], [CLS] or
   // [SEP], or asks for a tokenizer of another kind.

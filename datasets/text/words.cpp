@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kGpt2 =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
-// Before and after what they say of numbers.
+// The parts of the later patterns (Llama 3, Qwen 2) before and after their rule for numbers.
 constexpr std::string_view kLaterBegin = R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|)";
 constexpr std::string_view kLaterEnd = R"(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 constexpr std::string_view kMetaspace = "\xe2\x96\x81";
@@ -47,7 +47,7 @@ Character character_at(std::string_view text, std::size_t at) {
   return {kind_of_code(code), at + static_cast<std::size_t>(length)};
 }
 
-// Where the run of at most `most` characters of one kind that begins at `at` ends.
+// The end of the run of at most `most` characters of one kind that begins at `at`.
 std::size_t run_end(std::string_view text, std::size_t at, Kind kind, std::size_t most = SIZE_MAX) {
   for (std::size_t i = 0; i < most; ++i) {
     const auto next = character_at(text, at);

@@ -1,4 +1,4 @@
-// How tokenizers of pairs of bytes cut a text into words, within which pairs are joined. Letters,
+// Splits a text into words, within which tokenizers by byte-pair encoding join pairs. Letters,
 // numbers and white space are those of utf8proc's tables of Unicode; a byte that begins no
 // character is a character of its own, neither of them.
 #pragma once
