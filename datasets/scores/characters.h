@@ -15,7 +15,7 @@ std::string text_of(std::u32string_view characters);
 // told apart.
 std::u32string lower_case(std::u32string characters);
 std::string lower_case(std::string_view text);
-// What Python's str.split() cuts at.
+// True for the characters at which Python's str.split() splits.
 bool is_space(char32_t character);
 // Letters, numbers and the underscore: what a word has, in Python's regular expressions.
 bool is_of_word(char32_t character);

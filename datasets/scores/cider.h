@@ -6,8 +6,8 @@
 //               weight in the reference) * weight in the reference, over both norms, times
 //               exp(-(difference in length)^2 / 72); its length is the number of pairs of tokens
 //   score       10 times the mean over lengths and references
-// Of a set of one example all weights are 0, and so is the score. The E2E challenge computes it
-// from tokens of Stanford's tokenizer; from other tokens it is not its number.
+// If the set has one example, all weights are 0, and so is the score. The E2E challenge computes it
+// from tokens of Stanford's tokenizer; other tokens give another number.
 #pragma once
 
 #include <span>
@@ -17,7 +17,7 @@
 
 namespace hyfreedp::scores {
 
-// Of each example, 0 or more, 10 at most; of the set, the mean.
+// The score of each example, from 0 to 10; that of the set is their mean.
 std::vector<double> cider_coco(std::span<const TokenExample> examples);
 
 }  // namespace hyfreedp::scores

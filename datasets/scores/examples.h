@@ -1,4 +1,4 @@
-// What scores of texts are computed from.
+// The texts from which scores are computed.
 #pragma once
 
 #include <string>

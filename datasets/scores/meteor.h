@@ -13,7 +13,8 @@
 
 namespace hyfreedp::scores {
 
-// In [0, 1); 0 where nothing matches. Of a set, the mean. Tokens are compared in small letters.
+// The score, in [0, 1); 0 if nothing matches. A set has the mean. Tokens are compared in
+// lower case.
 double meteor_exact_and_stem(const TokenExample& example);
 
 }  // namespace hyfreedp::scores

@@ -13,11 +13,11 @@ namespace hyfreedp::scores {
 // The tokens of a run are joined by blanks.
 using Counts = std::map<std::string, std::int64_t>;
 
-// Of all runs of `length` tokens. `length`: 1 or more.
+// The counts of all runs of `length` tokens. `length`: 1 or more.
 Counts n_grams(const Tokens& tokens, std::size_t length);
 // The most times that one of the texts has each run.
 Counts most_n_grams(std::span<const Tokens> texts, std::size_t length);
-// How many there are, repetitions counted.
+// The number of runs, repetitions counted.
 std::int64_t total(const Counts& counts);
 std::int64_t count_of(const Counts& counts, const std::string& run);
 

@@ -14,14 +14,14 @@ using Part = std::u32string_view;
 
 bool is_vowel_letter(char32_t c) { return Part(U"aeiou").find(c) != Part::npos; }
 
-// Of each letter whether it is a consonant: y is one at the beginning and behind a vowel.
+// For each letter, true if it is a consonant: y is one at the beginning and after a vowel.
 std::vector<bool> consonants(Part word) {
   std::vector<bool> found;
   for (const auto c : word) found.push_back(c == U'y' ? found.empty() || !found.back() : !is_vowel_letter(c));
   return found;
 }
 
-// How often a consonant follows a vowel: m of Porter's paper.
+// The number of times that a consonant follows a vowel: m of Porter's paper.
 int measure(Part stem) {
   const auto flags = consonants(stem);
   int count = 0;
@@ -75,7 +75,7 @@ Word without_plural(const Word& word) {
   return changed(word, kRules, always);
 }
 
-// Of a stem from which -ed or -ing was taken.
+// Completes a stem from which -ed or -ing was taken.
 Word completed(const Word& stem) {
   for (const Part suffix : {U"at", U"bl", U"iz"}) {
     if (stem.ends_with(suffix)) return stem + U'e';

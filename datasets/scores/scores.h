@@ -11,14 +11,14 @@
 namespace hyfreedp::scores {
 
 struct TextScore {
-  // What outputs and columns call it. It says whose definition it is, and of which tokens.
+  // The name in outputs and columns. It says whose definition it is, and of which tokens.
   const char* name;
-  // Whose definition in which version, and what number it is not.
+  // The definition's source and version, and how it differs from a better-known score.
   const char* definition;
   double (*compute)(std::span<const Example> examples, std::span<const TokenExample> tokens);
 };
 
-// In the order in which they are shown. The higher, the better.
+// The scores in the order in which they are shown. The higher, the better.
 std::span<const TextScore> text_scores();
 
 struct NamedValue {

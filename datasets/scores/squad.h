@@ -10,10 +10,10 @@
 
 namespace hyfreedp::scores {
 
-// 1 where a reference is the same, else 0. Of a set, the mean.
+// 1 if a reference is the same, else 0. A set has the mean.
 double squad_exact_match(const Example& example);
-// Harmonic mean of precision and recall of words, the best over the references; 0 where they share
-// none. Of a set, the mean.
+// Harmonic mean of precision and recall of words, the best over the references; 0 if they share
+// none. A set has the mean.
 double squad_f1(const Example& example);
 
 }  // namespace hyfreedp::scores
