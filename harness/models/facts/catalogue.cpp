@@ -200,8 +200,8 @@ struct OfTimm {
   const char* licence = "Apache-2.0";
 };
 
-// Of networks with OpenAI's activation the hub has the weights under the name of those with GELU,
-// with which its config.json would be read; so that file is written here.
+// The hub has the weights of networks with OpenAI's activation (quick GELU) in the repository of
+// those with GELU. Its config.json would name the wrong network, so that file is written here.
 PretrainedWeights of_timm(const OfTimm& one) {
   std::string hub_name = one.architecture;
   const auto quick = hub_name.find(kQuickGelu);

@@ -14,8 +14,7 @@ struct PretrainedWeights {
   std::string title;
   std::string licence;
   std::string source;  // citation
-  // What its config.json calls the network, by which a spec is planned where the weights are not
-  // here yet.
+  // The network's name in its config.json. A spec is planned by it if the weights are not here yet.
   std::string architecture;
   // The scale of the pixels that it was trained on, as the option `normalise` of image datasets
   // names it.

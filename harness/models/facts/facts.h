@@ -13,8 +13,8 @@ namespace hyfreedp::models {
 // The number of trainable parameters under resolved options.
 Result<std::int64_t> parameter_count(const std::string& name, const json::object& options,
                                      const ModelInput& input);
-// How many weights are multiplied in a forward pass of one sample, or of one of its tokens: all
-// parameters, trainable or not, a convolution's once for each place of the image.
+// The number of weights that are multiplied in a forward pass of one sample, or of one of its
+// tokens (graph::weight_uses, graph/graph.h).
 Result<std::int64_t> weight_uses(const std::string& name, const json::object& options,
                                  const ModelInput& input);
 // The tokens of a sample that these weights are used for; 1 where there is no attention.
@@ -25,7 +25,7 @@ Result<std::int64_t> token_count(const std::string& name, const json::object& op
 // whose output projection is tied to its token embedding.
 Result<std::int64_t> feature_width(const std::string& name, const json::object& options,
                                    const ModelInput& input);
-// What a training step holds in memory (graph/step_memory.h).
+// The memory of a training step (graph/step_memory.h).
 Result<StepMemory> step_memory(const std::string& name, const json::object& options, const ModelInput& input,
                                bool on_cpu);
 

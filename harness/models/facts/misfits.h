@@ -1,4 +1,4 @@
-// What of a file's tensors does not fit a network, for one error that lists all of it.
+// Collects the tensors of a file that do not fit a network, for one error that lists them all.
 #pragma once
 
 #include <cstdint>

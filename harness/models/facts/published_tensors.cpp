@@ -50,7 +50,7 @@ Result<void> check(const CaffeNetwork& network, const TensorShapes& file, bool w
   return misfits.result();
 }
 
-// What `visit` says of the form; `otherwise` where there is none.
+// Calls `visit` with the form and returns its answer; `otherwise` if there is no form.
 template <class Answer, class Visit>
 Answer of_form(const PublishedForm& form, Answer otherwise, const Visit& visit) {
   if (const auto* const normed = std::get_if<NormedNetwork>(&form)) return visit(*normed);

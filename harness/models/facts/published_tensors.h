@@ -8,7 +8,7 @@
 
 namespace hyfreedp::models {
 
-// Whether a file of these names is such a file of the network.
+// True if the names in the file show that it has this published form.
 bool is_published(const PublishedForm& form, const TensorShapes& file);
 // An error that lists all missing, unexpected and misshaped tensors of a file by its names, or says
 // why it is not read. `with_head`: the file's head too; without it nothing of the head is looked

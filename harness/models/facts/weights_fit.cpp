@@ -36,7 +36,7 @@ Result<void> refuse_batch_norm(const TensorShapes& file) {
       "), which mix the samples of a batch; private training needs a network with GroupNorm or LayerNorm.");
 }
 
-// Which of a file's entries is the tied embedding under its own name; empty: none.
+// The name under which the file has the tied embedding itself; empty if it does not.
 std::string own_name_of_tied(const TensorShapes& file, const LoadRules& rules) {
   if (rules.tied.empty()) return {};
   if (file.contains(rules.tied)) return rules.tied;
@@ -62,7 +62,7 @@ NamedShapes parameters_of(const Blueprint& plan) {
   return shapes;
 }
 
-// Of a published file: all but a head that is drawn anew and the counters of BatchNorms.
+// Checks a published file's values, but for a head that is drawn anew and the BatchNorms' counters.
 Result<void> check_published_values(const StoredTensors& stored, const std::string& head, bool new_head) {
   for (const auto& [name, tensor] : stored) {
     if ((new_head && name.starts_with(head)) || name.ends_with(".num_batches_tracked")) continue;

@@ -1,6 +1,6 @@
-// Whether weights files fit a model, by the names, shapes and values of their tensors, without
-// LibTorch. A spec is checked by it while it is planned, and the worker asks again before it loads
-// by the same rules (weights.h).
+// Checks that weights files fit a model, by the names, shapes and values of their tensors, without
+// LibTorch. A spec is checked while it is planned, and the worker repeats the check by the same
+// rules before it loads (weights.h).
 #pragma once
 
 #include <functional>
@@ -27,16 +27,15 @@ struct LoadRules {
   // Beginning of the names of a head that keeps the network's initial values, whatever the file
   // has.
   std::string new_head = {};
-  // Whether a network parameter may be absent from the file, and keeps its value
-  // (a new adapter).
+  // Says whether a parameter may be absent from the file and keep its value (a new adapter).
   std::function<bool(const std::string&)> may_be_absent = {};
-  // Whether an entry of the file may be ignored (stored masks).
+  // Says whether an entry of the file may be ignored (stored masks).
   std::function<bool(const std::string&)> may_be_left = {};
 };
 
-// Of a network's parameters, in its order.
+// A network's parameters, in its order.
 using NamedShapes = std::vector<std::pair<std::string, std::vector<std::int64_t>>>;
-// Which entry of a file gives which parameter.
+// An entry of a file and the parameter whose value it is.
 struct Filled {
   std::string entry;
   std::string parameter;
@@ -45,15 +44,15 @@ struct Filled {
 // the file's BatchNorms.
 Result<std::vector<Filled>> match_weights(const NamedShapes& parameters, const TensorShapes& file,
                                           const LoadRules& rules);
-// Where a file has the tied embedding under both names, the two entries; else nothing.
+// The two entries, if a file has the tied embedding under both names; else empty.
 std::vector<std::string> both_of_tied(const TensorShapes& file, const LoadRules& rules);
-// That these two have other values.
+// The error for two entries of a tied embedding that have different values.
 Error differ_though_tied(const std::vector<std::string>& both);
 
 TensorShapes shapes_of(const StoredTensors& tensors);
 
-// Whether the network's head is drawn anew although there are weights: `head: new`, or, of a
-// network without that option, a folder for another number of classes. `config`: the folder's.
+// True if the network's head is drawn anew although there are weights: with `head: new` or, if the
+// network lacks that option, with a folder for another number of classes. `config`: the folder's.
 bool draws_new_head(const Blueprint& plan, const json::object& options, const json::object& config);
 // The rules of a model's weights folder, and of its adapter's.
 LoadRules rules_of(const Blueprint& plan, bool new_head);
@@ -67,17 +66,15 @@ inline constexpr const char* kPositions = "pos_embed";
 std::optional<std::int64_t> resampled_patches(const Blueprint& plan);
 Result<void> check_positions(const std::vector<std::int64_t>& shape);
 
-// Whether the files of the folders that the options `weights` and `adapter` name fit the model, and
-// what they give it are finite numbers (tensor_values.h). Nothing is checked of folders that are
-// not here.
+// Checks that the folders named by the options `weights` and `adapter` fit the model, and that the
+// values they give it are finite (tensor_values.h). Folders that are not here are not checked.
 Result<void> check_fit(const Blueprint& plan, const json::object& options);
-// What a person should know of weights that fit: that the head is drawn anew because the classes
-// differ. Empty: nothing.
+// A note that the head is drawn anew because the numbers of classes differ; else empty.
 std::string fit_note(const Blueprint& plan, const json::object& options);
-// That a head is drawn anew and its weight does not train.
+// A note that the head is drawn anew and its weight does not train; else empty.
 std::string frozen_head_note(const Blueprint& plan, const json::object& options);
-// That the folder's config.json says images of another size than the position embedding beside it
-// is of. `model`: the registered name.
+// A note that the folder's config.json gives another image size than its position embedding has;
+// else empty. `model`: the registered name.
 std::string positions_note(const std::string& model, const std::string& weights);
 
 }  // namespace hyfreedp::models

@@ -44,7 +44,7 @@ bool is_file(const fs::path& path) {
   return fs::is_regular_file(path, ignored);
 }
 
-// What the folder lacks; empty: nothing.
+// Names what the folder lacks; empty if it is complete.
 std::string lacks(const fs::path& folder, const Kind& kind) {
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored)) return "no such folder";

@@ -1,4 +1,4 @@
-// Where a model's weights lie and which they are, without LibTorch.
+// Finds the files of a model's weights and identifies them by checksum, without LibTorch.
 //
 // The option `weights` names a folder with config.json and the first of these that is there:
 // model.safetensors; model.safetensors.index.json and the shards that it names; pytorch_model.bin,
@@ -29,7 +29,7 @@ inline constexpr const char* kStagedMetadata = "kept.json";
 
 // The folder's path. The error says what was needed and where it was looked for.
 Result<std::string> locate_weights(const std::string& folder);
-// Where fetched weights of that name lie: cache_folder()/weights/NAME.
+// The folder of fetched weights, cache_folder()/weights/NAME.
 std::string fetched_weights_folder(const std::string& name);
 // The folder's config.json. An error if it is not an object.
 Result<json::object> weights_config(const std::string& folder);

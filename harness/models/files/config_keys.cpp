@@ -95,7 +95,7 @@ Keys of_transformers() {
            "label2id num_labels _num_labels problem_type tokenizer_class prefix bos_token_id eos_token_id "
            "pad_token_id sep_token_id unk_token_id decoder_start_token_id task_specific_params "
            "initializer_range gradient_checkpointing unsloth_fixed unsloth_version"),
-       // Of generating text.
+       // Settings for generating text.
        harmless("max_length min_length do_sample early_stopping num_beams num_beam_groups diversity_penalty "
                 "temperature top_k top_p typical_p repetition_penalty length_penalty no_repeat_ngram_size "
                 "encoder_no_repeat_ngram_size bad_words_ids num_return_sequences forced_bos_token_id "
@@ -172,7 +172,7 @@ Result<void> check_timm_keys(const json::object& config, const std::string& wher
       {keys::used(Holds::text, "architecture global_pool"), keys::used(Holds::whole, "num_classes"),
        keys::used(Holds::object, "model_args"),
        keys::harmless("num_features label_names label_descriptions labels id2label label2id pretrained_cfg"),
-       // What pretrained_cfg has, which older folders have here.
+       // The keys of pretrained_cfg, which older folders have here.
        keys::harmless("url file hf_hub_id hf_hub_filename source tag custom_load input_size test_input_size "
                       "min_input_size fixed_input_size interpolation crop_pct test_crop_pct crop_mode mean "
                       "std label_offset pool_size test_pool_size first_conv classifier license description "

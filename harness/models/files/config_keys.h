@@ -1,4 +1,4 @@
-// Which keys a published config.json or adapter_config.json may have.
+// The keys that a published config.json or adapter_config.json may have.
 //
 // A key that changes what a network computes and is not read would make another network of the
 // weights, without a word. So each reader has a list of every key that it knows:
@@ -31,10 +31,10 @@ using Keys = std::vector<KnownKey>;
 struct ConfigKeys {
   std::string network;  // whose this is, as a message says it
   Keys keys;
-  // Against a value that makes another network.
+  // The advice in the error for a value that makes another network.
   std::string advice = "Use the weights of another network, or another model.";
 };
-// Of a registered model.
+// The known keys of a registered model.
 ConfigKeys keys_of_model(const std::string& model, Keys keys);
 
 // An error that begins with `where` and names each key that is not known, or has a value that makes

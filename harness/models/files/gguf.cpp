@@ -16,7 +16,7 @@ constexpr std::uint32_t kBlock = 32;  // numbers
 constexpr std::size_t kMostItems = std::size_t{1} << 22;
 constexpr std::uint32_t kMostSizes = 4;
 
-// Of values.
+// The types of values in the file's header.
 enum ValueType : std::uint32_t {
   kU8,
   kI8,
@@ -82,7 +82,7 @@ class Reader {
  private:
   Error bad(const std::string& what) const { return error(where_ + ": " + what + "."); }
 
-  // What is not there sets `short_`, after which nothing is taken.
+  // Takes the next bytes. If the file is too short, it sets `short_`, after which nothing is taken.
   std::string_view take(std::uint64_t bytes) {
     if (short_ || bytes > file_.bytes.size() - at_) {
       short_ = true;

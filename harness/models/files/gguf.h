@@ -48,7 +48,7 @@ Result<GgufFile> read_gguf(const std::string& path);
 // The same of a file that lies in memory. `where` begins every error.
 Result<GgufFile> parse_gguf(const SharedBytes& file, const std::string& where);
 
-// Of numbers in blocks float32, of others the file's own type.
+// float32 for numbers in blocks, else the file's own type.
 ElementType element_type_of(GgufType type);
 StoredTensor numbers_of(const GgufTensor& tensor);
 

@@ -56,7 +56,7 @@ json::value shortest(double value) {
   return std::strtod(fmt::format("{}", static_cast<float>(value)).c_str(), nullptr);
 }
 
-// What is read of what follows `llama.`, and `tokenizer.ggml.`; other values there are refused.
+// The names after `llama.` and `tokenizer.ggml.` that are known; other values there are refused.
 constexpr std::string_view kKnown =
     " embedding_length feed_forward_length block_count context_length vocab_size attention.head_count"
     " attention.head_count_kv attention.layer_norm_rms_epsilon attention.key_length attention.value_length"

@@ -10,8 +10,8 @@
 
 namespace hyfreedp::models {
 
-// What the folder gets where the tokenizer's pairs are of bytes. SentencePiece's is tokenizer.model
-// instead of tokenizer.json.
+// The folder's files if the tokenizer is byte-level BPE. SentencePiece has tokenizer.model instead
+// of tokenizer.json.
 inline constexpr const char* kFromGguf[] = {"config.json", "tokenizer.json", "tokenizer_config.json",
                                             "model.safetensors"};
 

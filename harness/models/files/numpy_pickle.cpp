@@ -17,7 +17,7 @@ using Kind = PickleValue::Kind;
 
 constexpr std::string_view kArray = "numpy.ndarray";
 constexpr std::string_view kType = "numpy.dtype";
-// Of NumPy 1 and 2.
+// The names in NumPy 1 and in NumPy 2.
 constexpr std::array<std::string_view, 2> kReconstruct = {"numpy.core.multiarray._reconstruct",
                                                           "numpy._core.multiarray._reconstruct"};
 constexpr std::array<std::string_view, 5> kNumpyGlobals = {"collections.OrderedDict", kArray, kType,
@@ -91,7 +91,7 @@ class ArrayReader {
     return {};
   }
 
-  // Whether the value is a call of one of these functions, with a state.
+  // True if the value is a call of one of these functions, with a state.
   bool is_made_by(const PickleValue& value, std::span<const std::string_view> functions) const {
     return value.kind == Kind::kCall && value.items.size() == 3 &&
            std::find(functions.begin(), functions.end(), pickle_[value.items[0]].text) != functions.end();

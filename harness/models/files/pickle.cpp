@@ -105,7 +105,7 @@ class PickleMachine {
     stack_.push_back(index);
     return index;
   }
-  // What stands below the last mark cannot be popped.
+  // Values below the last mark cannot be popped.
   std::size_t floor() const { return marks_.empty() ? 0 : marks_.back(); }
   std::uint32_t pop() {
     if (failure_) return kNoValue;
@@ -176,7 +176,7 @@ class PickleMachine {
     for (std::size_t i = part.size(); i-- > 0;) number = number << 8U | static_cast<unsigned char>(part[i]);
     push_integer(static_cast<std::int64_t>(number));
   }
-  // Of errors: what the pickle should be.
+  // For errors: the kind of pickle that is expected, after "no".
   const char* needed_by_none() const {
     return has_arrays_ ? "no pickle of NumPy arrays" : "no state dict of tensors";
   }
@@ -373,7 +373,7 @@ class PickleMachine {
     fail(
         fmt::format("its opcode {} is one that {} needs. {}", opcode_name(code), needed_by_none(), advice()));
   }
-  // Whether the opcode is one that only arrays need.
+  // Executes an opcode that only arrays need; false if it is another one.
   bool step_of_arrays(unsigned char code) {
     switch (code) {
       case 'B':  // BINBYTES

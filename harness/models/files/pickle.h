@@ -53,7 +53,7 @@ struct Pickle {
   const PickleValue& operator[](std::uint32_t index) const { return values[index]; }
 };
 
-// What a pickle may consist of.
+// The content that a pickle may have.
 enum class PickleOf { tensors, arrays };
 
 // Reads the pickle that `bytes` begins with; more may follow. The values' texts are parts of

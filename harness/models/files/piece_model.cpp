@@ -188,7 +188,7 @@ class CharacterMap {
   std::unordered_map<std::uint32_t, int> known_;
 };
 
-// What is wrong with a piece by itself; empty: nothing.
+// Says what is wrong with a piece by itself; empty if nothing is.
 std::string_view wrong_with(const Piece& piece) {
   if (piece.text.empty()) return "is empty";
   if (piece.text.size() > kLongestPiece) return "is longer than 1,024 bytes";
@@ -197,7 +197,7 @@ std::string_view wrong_with(const Piece& piece) {
   return std::isfinite(piece.score) ? "" : "has no finite score";
 }
 
-// Of UTF-8.
+// True if the UTF-8 text is one character.
 bool is_one_character(std::string_view text) {
   return std::ranges::count_if(text, [](char byte) { return (byte & 0xC0) != 0x80; }) == 1;
 }
@@ -208,7 +208,7 @@ bool is_byte(std::string_view text) {
          text.find_first_not_of("0123456789ABCDEF", 3) == 5;
 }
 
-// Of the pieces in `user_defined`, the most that begin one text.
+// The largest number of user-defined pieces that begin one of them, itself included.
 int most_prefixes(const std::set<std::string_view>& user_defined) {
   int most = 0;
   for (const auto text : user_defined) {

@@ -29,7 +29,7 @@ struct PieceModel {
   Kind kind = Kind::unigram;
   std::vector<Piece> pieces = {};  // by their ids
   bool byte_fallback = false;      // what has no piece is its bytes
-  // How a text is changed before it is cut.
+  // The normalisation of a text before it is split into pieces.
   std::string character_map = {};  // `precompiled_charsmap`; empty: characters stay
   bool add_blank = true;           // a blank before the text, or after it
   bool blank_is_last = false;      // `treat_whitespace_as_suffix`

@@ -19,7 +19,7 @@ Result<const json::array*> list_at(const json::object& config, const char* key, 
 Result<std::int64_t> square_side(const json::object& config, const char* key, std::int64_t otherwise,
                                  const std::string& where);
 
-// Whether a config.json is of a folder that this program kept, whose 'model_type' is `own_type`.
+// True if a config.json is of a folder that this program kept, whose 'model_type' is `own_type`.
 bool is_kept(const json::object& config, const char* own_type);
 
 // The refusal of a config.json whose 'architecture' is none of `known`, of a network that is called

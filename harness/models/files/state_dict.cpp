@@ -52,7 +52,7 @@ struct TorchStorage {
   // The same bytes at an address that suits the type, once a tensor has asked.
   SharedBytes aligned = {};
 };
-// By key.
+// The storages of a file, by key.
 using TorchStorages = std::map<std::string, TorchStorage, std::less<>>;
 
 // Wherever the pickle mentions a storage: ("storage", type, key, device, elements), and in the
@@ -93,8 +93,8 @@ struct TorchObject {
   TorchStorages& storages;
   const SharedBytes& file;
   std::uint64_t copies_left = 0;
-  // Of each value, whether it is a dict that has a tensor among its members. Found once: a hostile
-  // file may mention one large dict a million times.
+  // For each value: true if it is a dict that has a tensor among its members. Computed once,
+  // because a hostile file may mention one large dict a million times.
   std::vector<bool> with_tensors = {};
 
   bool is_tensor(std::uint32_t index) const { return pickle[index].kind == Kind::kCall; }
@@ -270,7 +270,7 @@ Result<StoredTensors> parse_zip_form(const SharedBytes& file, const std::string&
   return read_object(*pickle, *storages, file, where);
 }
 
-// Whether the dict about the system says that its numbers are big endian.
+// True if the dict about the system says that its numbers are big endian.
 bool says_big_endian(const Pickle& system) {
   const auto& items = system[system.root].items;
   for (std::size_t i = 0; i + 1 < items.size(); i += 2) {

@@ -79,7 +79,7 @@ bool have_equal_numbers(const StoredTensor& one, const StoredTensor& other) {
   const auto count = one.values.bytes.size() / sizeof(Bits);
   for (std::size_t i = 0; i < count; ++i) {
     const auto here = bits_at<Bits>(one, i), there = bits_at<Bits>(other, i);
-    // Without the sign nothing is left of a zero.
+    // The shift drops the sign bit, so that 0 and -0 are equal.
     if (here != there && static_cast<Bits>((here | there) << 1U) != 0) return false;
   }
   return true;

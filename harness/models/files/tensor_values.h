@@ -1,4 +1,4 @@
-// Whether the values of a weights file are what a network can have, without LibTorch.
+// Checks and compares the values of a weights file, without LibTorch.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace hyfreedp::models {
 // tells, must not be negative either. The cost is one pass over the bytes.
 Result<void> check_values(const std::string& name, const StoredTensor& tensor);
 
-// Whether both have the same type, shape and values; 0 and -0 are the same.
+// True if both have the same type, shape and values; 0 and -0 are the same.
 bool are_equal(const StoredTensor& one, const StoredTensor& other);
 
 }  // namespace hyfreedp::models

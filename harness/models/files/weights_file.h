@@ -8,7 +8,7 @@
 
 namespace hyfreedp::models {
 
-// Of the first of these that is there: model.safetensors; model.safetensors.index.json and the
+// Reads the first of these that is there: model.safetensors; model.safetensors.index.json and the
 // shards that its "weight_map" names, where a shard outside the folder is refused;
 // pytorch_model.bin (state_dict.h); weights.pkl (numpy_pickle.h). Names are without_wrappers().
 Result<StoredTensors> read_stored_weights(const std::string& folder);

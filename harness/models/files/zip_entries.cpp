@@ -37,7 +37,7 @@ std::string_view record_at(std::string_view file, std::uint64_t at, std::string_
   return file.substr(at, length);
 }
 
-// Where the end record begins: it is followed by nothing but its comment, of at most 65,535 bytes.
+// The offset of the end record. Only its comment, of at most 65,535 bytes, may follow it.
 std::optional<std::size_t> find_end(std::string_view file) {
   if (file.size() < kEndLength) return std::nullopt;
   const std::size_t last = file.size() - kEndLength;

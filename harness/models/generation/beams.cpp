@@ -8,7 +8,7 @@
 namespace hyfreedp::models {
 namespace {
 
-// What a score loses that may not be chosen, and has before there is a text.
+// A score below all others: added to a finished beam's, and that of places without a text.
 constexpr float kNever = -1e9F;
 
 // The first `count` by score, of equals the earlier one.

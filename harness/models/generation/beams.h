@@ -29,7 +29,7 @@ class BeamSearch {
   bool is_finished() const { return finished_; }
   // The `beams` texts to go on with, after go_on().
   const std::vector<Beam>& running() const { return running_; }
-  // What was written, once it is finished.
+  // The text of the best beam, once the search is finished.
   Written best() const;
 
  private:

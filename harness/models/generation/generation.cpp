@@ -37,7 +37,7 @@ class Batch {
     logits_ = network_.next_logits(ids.to(device_), whole_numbers(counts).to(device_), reading_);
   }
 
-  // Of the token that follows in each row, [rows, V].
+  // The logits of the next token of each row, [rows, V].
   const Tensor& logits() const { return logits_; }
   // Goes on with these rows, in this order, each with its next token.
   void read(const std::vector<std::int64_t>& rows, const std::vector<std::int64_t>& tokens) {

@@ -23,8 +23,8 @@ struct Written {
 //   end    the token that ends a text; nothing: no token does
 //   first  the number of the first prompt: nucleus draws for prompt i depend on the seed and first
 //          + i alone, so that equal seeds give equal texts however prompts are divided into calls
-// With beams the vocabulary is at least twice their number. `options.batch` prompts are continued
-// at once.
+// Beam search needs a vocabulary of at least twice the number of beams. `options.batch` prompts are
+// continued at once.
 std::vector<Written> continue_texts(const Network& network, std::span<const Ids> prompts,
                                     const trial::GenerationOptions& options, std::optional<std::int64_t> end,
                                     std::uint64_t first = 0);

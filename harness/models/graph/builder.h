@@ -25,7 +25,7 @@ class Builder {
   int again(int place, int input);
   int last() const { return static_cast<int>(graph_.places.size()) - 1; }
 
-  // What belongs to a block, to the head or to the task begins with this name and a dot.
+  // Parameters of a block, of the head or of the task have names that begin with `name` and a dot.
   void block(const std::string& name) { graph_.blocks.push_back(name + "."); }
   void head(const std::string& name) { head(name, name); }
   void head(const std::string& name, const std::string& task) {

@@ -49,13 +49,13 @@ std::vector<std::string> parameter_names(const Place& place);
 // The tensors of the network, in the order of its flat vector.
 std::vector<Parameter> parameters_of(const Graph& graph);
 
-// What each place gives for one sample of such data.
+// The sizes of each place's output for one sample.
 std::vector<Sizes> sizes_of(const Graph& graph, const ModelInput& input);
 // The tokens of one sample that pass through attention; 1 where there is none.
 std::int64_t tokens_of(const Graph& graph, const ModelInput& input);
-// How many weights are multiplied in a forward pass of one sample, or of one of its tokens where
-// there is attention: all parameters, those of convolutions and of linear layers once for each
-// place of the image.
+// The number of weights that are multiplied in a forward pass of one sample or, if there is
+// attention, of one of its tokens: all parameters, trainable or not. Without attention, those of
+// convolutions and of linear layers count once for each place of the image, or token.
 std::int64_t weight_uses(const Graph& graph, const ModelInput& input);
 
 }  // namespace graph

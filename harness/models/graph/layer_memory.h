@@ -1,12 +1,12 @@
-// What one place of a graph reads, saves and forms in a training step, in numbers of one sample.
-// This is the behaviour of the classes in harness/models/layers, which step_memory.h adds up.
+// The memory that one place of a graph reads, saves and forms in a training step, in numbers of one
+// sample: the behaviour of the classes in harness/models/layers, added up by step_memory.h.
 #pragma once
 
 #include "harness/models/graph/graph.h"
 
 namespace hyfreedp::models::graph {
 
-// Where a place stands in a step.
+// The inputs, output and training state of a place in a step.
 struct Situation {
   std::vector<Sizes> inputs;
   Sizes output;
@@ -23,7 +23,7 @@ struct LayerMemory {
   // Forward. `view`: the output is its input's memory.
   bool view = false;
   double working = 0;  // beside inputs and output
-  // What the record holds for the gradients: inputs and output are of the values of the network.
+  // Numbers that the record saves for the gradients, beside the layer's inputs and output.
   double saved = 0;
   bool gradient_reads_inputs = false;
   bool gradient_reads_output = false;
@@ -32,8 +32,8 @@ struct LayerMemory {
   bool passes_on = false;
   double going_back = 0;  // beside input and output gradient
   double forming = 0;     // while its rules run
-  // What stays for the clipped sum: the pair of input and output gradient, or `kept` alone; `kept`
-  // is beside the pair where there is one.
+  // Numbers that stay for the clipped sum: the pair of input and output gradient if `keeps_pair`,
+  // and `kept` in addition.
   bool keeps_pair = false;
   double kept = 0;
 };

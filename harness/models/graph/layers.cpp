@@ -122,7 +122,7 @@ struct OutputSizes {
     for (const auto& one : inputs.subspan(1)) sizes[0] += one[0];
     return sizes;
   }
-  // As its first input.
+  // The output has the sizes of the first input.
   template <class Other>
   Sizes operator()(const Other& /*layer*/) const {
     return input();

@@ -105,7 +105,8 @@ struct Embedding {
   std::int64_t width = 0;
   Initial table = {};
 };
-// Of these the parameter's name is "weight", or all of the name where the place has none.
+// `parameter` here and in the next two: the parameter's name after the place's name and a dot, or
+// the whole name if the place has none.
 struct Positions {
   std::string parameter = "weight";
   std::vector<std::int64_t> shape;  // ends in [T, width]
@@ -166,7 +167,7 @@ struct MeanTokens {
 struct MeanUnpadded {
   std::int64_t padding = 0;
 };
-// Of ids: 0 up to the first separator, that included, and 1 after it.
+// Segment numbers of ids: 0 up to and including the first separator, 1 after it.
 struct Segments {
   std::int64_t separator = 0;
 };
@@ -195,9 +196,9 @@ struct LayerParameter {
   Sizes shape;
   Initial initial;
 };
-// In the order of the layer's class.
+// The layer's parameters, in the order of its class.
 std::vector<LayerParameter> parameters_of(const Layer& layer);
-// What the layer gives for inputs of these sizes. A mask is no input here; ids are [T].
+// The sizes of the layer's output for inputs of these sizes. Masks are not among them; ids are [T].
 Sizes output_sizes(const Layer& layer, std::span<const Sizes> inputs);
 
 }  // namespace graph

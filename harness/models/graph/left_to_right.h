@@ -1,6 +1,6 @@
-// Whether a network can read texts from left to right, a few tokens at a time
-// (Network::next_logits): each place computes a position from that position alone, but for causal
-// attention.
+// Checks that a network can read texts from left to right, a few tokens at a time
+// (Network::next_logits): that each place computes a position from that position alone, but for
+// causal attention.
 #pragma once
 
 #include "harness/base/result.h"

@@ -24,7 +24,7 @@ Keys of_adapter() {
                   "modules_to_save layers_to_transform exclude_modules target_parameters layer_replication "
                   "trainable_token_indices alora_invocation_tokens"),
        keys::only("[null]", "use_bdlora arrow_config kasa_config velora_config monteclora_config"),
-       // What has no effect without the values refused above, and how peft itself computes.
+       // These have no effect without the values refused above, or say how peft itself computes.
        keys::harmless(
            "lora_dropout fan_in_fan_out inference_mode base_model_name_or_path revision task_type "
            "auto_mapping peft_version layers_pattern megatron_config megatron_core loftq_config eva_config "

@@ -21,7 +21,7 @@ struct Lora {
 
   double scale() const;
   bool adapts(const std::string& layer) const;
-  // From peft's adapter_config.json, whose keys must be known (config_keys.h).
+  // Reads peft's adapter_config.json, whose keys must be known (config_keys.h).
   static Result<Lora> from_json(const json::object& config, const std::string& where);
 };
 

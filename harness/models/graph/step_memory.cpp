@@ -74,7 +74,8 @@ class Pass {
     return most;
   }
 
-  // With records. What lives below the lowest layer that trains is counted in the pass without.
+  // The forward pass with records. Values below the lowest layer that trains are counted by
+  // most_of_forward().
   void record() {
     for (auto at = std::size_t{0}; at < steps_.size(); ++at) {
       auto& step = steps_[at];
@@ -154,7 +155,7 @@ class Pass {
     values_.hold(value);
   }
 
-  // What lives beside the records now.
+  // Updates the maxima; `passing` is what lives beside the records now.
   void count(double passing) {
     const double recorded = records_.living() + saved_;
     counted_.recorded = std::max(counted_.recorded, recorded);

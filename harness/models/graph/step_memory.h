@@ -1,6 +1,6 @@
-// How many numbers a network holds while it computes, read from its graph, without LibTorch: an
-// upper bound of what harness/models/layers/network.h keeps, which tests/training/memory_test.cpp
-// holds to the memory of real steps of every registered model.
+// Counts the numbers that a network holds while it computes, from its graph, without LibTorch: an
+// upper bound of what harness/models/layers/network.h keeps. tests/training/memory_test.cpp
+// compares it with the memory of real steps of every registered model.
 //
 // The forward and the backward pass are followed place by place. A record keeps what its layer's
 // gradients read: inputs, output, and what the layer saves. On the way back each record is let go

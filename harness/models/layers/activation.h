@@ -44,7 +44,7 @@ class Gelu : public Layer {
   torch::Tensor input_gradient(const ActivationRecord& record) const override;
 
  private:
-  // As LibTorch calls it, but for the quick one.
+  // LibTorch's name of the form; not used for `quick`.
   const char* approximation() const { return form_ == Form::tanh ? "tanh" : "none"; }
 
   Form form_;

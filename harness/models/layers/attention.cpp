@@ -197,8 +197,8 @@ Tensors Attention::input_gradients(const ActivationRecord& record, const std::ve
   return gradients;
 }
 
-// With scores s = q k^T / sqrt(w) + bias, p = softmax(s) and o = p v: ds = p (dp - sum(p dp)) by
-// rows, where dp = do v^T.
+// ds = p (dp - sum(p dp)) by rows, where s = q k^T / sqrt(w) + bias are the scores, p = softmax(s),
+// o = p v and dp = do v^T.
 Tensor Attention::table_gradient(const ActivationRecord& record) const {
   const auto [q, k, v] = split(record.inputs);
   const auto batch = q.size(0);

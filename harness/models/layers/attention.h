@@ -67,8 +67,8 @@ class Attention : public Layer {
 
   AttentionShape shape_;
   BoundParameter table_;
-  // Of the rotation, kept on the device of the heads: copying them to a GPU at each call would wait
-  // for it. With a grid these are cosine and sine of its angles, [2, T, head_width / 2].
+  // The frequencies of the rotation, kept on the heads' device, because a copy to a GPU at each
+  // call would wait for it. With a grid, cosine and sine of its angles, [2, T, head_width / 2].
   mutable torch::Tensor frequencies_;
   mutable torch::Tensor rows_;  // distance_rows(), kept likewise
 };

@@ -74,7 +74,7 @@ void unfold(const Conv2dShape& shape, const Geometry& g, const T* image, T* patc
   }
 }
 
-// For each sample of one application: image and output gradient of every group.
+// The image and the output gradient of every group, for each sample of one application.
 template <class T>
 struct Samples {
   Samples(const Conv2dShape& conv, const ActivationRecord& record)
@@ -178,8 +178,8 @@ class PatchLines {
  private:
   static constexpr std::int64_t kAtOnce = 4;
 
-  // Of a row of neighbouring taps kPiece numbers are copied at a time, up to kPiece - 1 too many,
-  // over which the next row or line is written.
+  // Copies each row of neighbouring taps kPiece numbers at a time. Up to kPiece - 1 are too many;
+  // the next row or line is written over them.
   template <std::int64_t kPiece>
   void write_line(const T* corner, T* to) const {
     for (const auto offset : offsets_) {

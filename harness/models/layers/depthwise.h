@@ -9,7 +9,7 @@
 
 namespace hyfreedp::models {
 
-// Whether every channel is a group.
+// True if every channel is a group.
 inline bool is_depthwise(const Conv2dShape& shape) {
   return shape.groups > 1 && shape.groups == shape.inputs && shape.groups == shape.outputs;
 }

@@ -56,7 +56,7 @@ void add_device_sum(const Conv2dShape& shape, const ActivationRecord& record, co
                     Tensor& total) {
   const auto rows = record.output_gradient.size(2), columns = record.output_gradient.size(3);
   const auto samples = record.input().size(0);
-  // Of a sample.
+  // Entries of one sample's patches.
   const auto patches = shape.inputs * shape.kernel[0] * shape.kernel[1] * rows * columns;
   for_pieces(samples, std::max(patches, shape.outputs * rows * columns), [&](auto first, auto count) {
     const auto wide = [&](const Tensor& all) { return all.narrow(0, first, count).to(torch::kFloat64); };

@@ -11,7 +11,7 @@ using torch::Tensor;
 
 bool is_lookup(const ActivationRecord& record) { return !record.input().is_floating_point(); }
 
-// What adds the same values wherever it stands has the sum of the gradients of its records.
+// The sum of `part` over the records: the gradient of values that are added in each of them.
 template <class Part>
 Tensor total_of(std::span<const ActivationRecord> records, const Part& part) {
   Tensor total = part(records.front());
@@ -87,7 +87,7 @@ Tensors Embedding::add_squared_norms(std::span<const ActivationRecord> records,
   return {};
 }
 
-// Of one record alone, without its cross terms.
+// The norms of one record alone, without the cross terms between records.
 SequenceNorms Embedding::norms_by_kernel(const ActivationRecord& record) const {
   if (is_lookup(record)) return lookup_norms(record.input(), record.output_gradient, padding_index_);
   return product_norms(record.input(), record.output_gradient);

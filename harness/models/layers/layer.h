@@ -60,8 +60,8 @@ struct ActivationRecord {
 // Squared norms of the samples' gradients, [B] float64 on the device of the pass.
 struct SquaredNorms {
   torch::Tensor estimates;  // the computed squared norms
-  // What to add for an upper bound: one sample's contribution to the clipped sum at factor 1 has at
-  // most the norm (1 + norm_rounding()) sqrt(estimate + slack) (samples.h).
+  // The amount to add for an upper bound: one sample's contribution to the clipped sum at factor 1
+  // has at most the norm (1 + norm_rounding()) sqrt(estimate + slack) (samples.h).
   torch::Tensor slack;
 
   // Adds `squares` [B], whose relative error is within norm_rounding(), to the estimates.
@@ -76,7 +76,7 @@ class Layer {
  public:
   virtual ~Layer() = default;
 
-  // Whether the output for one sample depends on the other samples of the batch (BatchNorm). Such a
+  // True if the output for one sample depends on the other samples of the batch (BatchNorm). Such a
   // layer has no per-sample gradients, and Network::make() refuses it even if its parameters are
   // frozen.
   virtual bool mixes_samples() const { return false; }
@@ -104,14 +104,14 @@ class Layer {
     return forward_recorded(inputs, nullptr);
   }
 
-  // Which values of a record input_gradients() reads besides `saved` and the output gradient. The
+  // The record's values that input_gradients() reads besides `saved` and the output gradient. The
   // network frees the values of a tensor that neither it nor the rules read; only the shape stays.
   struct Reads {
     bool inputs = true;
     bool output = true;
   };
   virtual Reads gradient_reads() const { return {}; }
-  // Whether the two rules below read the inputs. They never read the output.
+  // True if the two rules below read the inputs. They never read the output.
   virtual bool rules_read_inputs() const { return true; }
 
   // The gradient of each sample's loss with respect to the layer's only input, in the input's

@@ -130,7 +130,7 @@ Tensors Linear::add_squared_norms(std::span<const ActivationRecord> records,
     add_outer_norms(records.front().output_gradient, records.front().input(), trains_bias(),
                     squared_norms.estimates);
   } else if (trains_weight()) {
-    // Of many records (copies of a sample) the pairs are more work than one longer sequence.
+    // For many records (copies of a sample), the pairs are more work than one longer sequence.
     if (records.front().input().dim() == 2 && records.size() <= 2) {
       add_vector_norms(records, squared_norms);
     } else {

@@ -30,7 +30,7 @@ struct Window {
   std::int64_t outputs() const { return lines * columns; }
 };
 
-// As LibTorch: the first of equals; a NaN wins, the last one of several.
+// Takes the first of equal values and the last NaN of several, as LibTorch does.
 template <class T>
 [[gnu::always_inline]] inline void take_larger(T value, std::int32_t tap, T& best, std::int32_t& taps) {
   const bool larger = (value > best) | (value != value);
@@ -98,8 +98,8 @@ void pool_planes(const Window& w, std::int64_t begin, std::int64_t end, const T*
   }
 }
 
-// What `count` numbers of the input get from the outputs of one line, in the order of the outputs,
-// as LibTorch adds it. The line has zeros before and behind it, so that every tap may look back.
+// The gradients of `count` numbers of the input from one line of outputs, added in the order of the
+// outputs as in LibTorch. The line has zeros before and behind it, so that every tap may look back.
 template <class T>
 [[gnu::always_inline]] inline void give_back_block(const Window& w, const T* gradient,
                                                    const std::int32_t* taps, std::int64_t count, T* to) {
@@ -181,8 +181,8 @@ std::int64_t grain(const Window& w) {
   return std::max<std::int64_t>(1, 32768 / std::max<std::int64_t>(1, w.inputs()));
 }
 
-// What windows that reach beyond the image lack at its right and bottom edges, as LibTorch counts
-// them: a window must begin within the image.
+// The rows and columns by which windows reach beyond the bottom and right edges of the image. As in
+// LibTorch, a window must begin within the image.
 std::array<std::int64_t, 2> beyond(const std::array<std::int64_t, 2>& kernel,
                                    const std::array<std::int64_t, 2>& stride, at::IntArrayRef sizes) {
   std::array<std::int64_t, 2> lacking{};

@@ -11,8 +11,8 @@ using torch::Tensor;
 
 namespace {
 
-// Of one sample: dweight [width] += sum over positions of b x^, dbias [width] += sum of b; null
-// where not wanted.
+// The data of one sample: dweight [width] += sum over positions of b x^, dbias [width] += sum of b.
+// `weight` or `bias` is null if its gradient is not wanted.
 template <class T>
 struct Sample {
   const T* input;     // [positions, width]
@@ -182,7 +182,7 @@ Tensor RmsNorm::forward_recorded(const Tensors& inputs, Tensors* saved) const {
   return output;
 }
 
-// With x^ = x r and g = b weight: dx = r (g - x^ mean(g x^)).
+// dx = r (g - x^ mean(g x^)), where x^ = x r and g = b weight.
 Tensor RmsNorm::input_gradient(const ActivationRecord& record) const {
   const auto gradient = record.output_gradient * weight_.value;
   const auto unit = normalised(record);

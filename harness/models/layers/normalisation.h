@@ -31,8 +31,8 @@ class Normalisation : public Layer {
  protected:
   // The values that the weight multiplies, [B, ...] as the input.
   virtual torch::Tensor normalised(const ActivationRecord& record) const = 0;
-  // What was saved of each position for an input that is normalised over its last dimension,
-  // x^ = (x - mean) scale; undefined for others.
+  // The values saved for each position if the input is normalised over its last dimension,
+  // x^ = (x - mean) scale; else undefined.
   struct Positionwise {
     torch::Tensor mean;  // undefined: 0
     torch::Tensor scale;

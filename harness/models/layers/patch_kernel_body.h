@@ -19,7 +19,7 @@ struct Vectors {
   static void store(Vec value, T* to) { reinterpret_cast<Stored*>(to)->value = value; }
 };
 
-// How many rows of taps fit into the registers beside V vectors of b.
+// The number of rows of taps that fit into the registers beside V vectors of b.
 constexpr int tile_rows(int registers, int taps, int vectors) {
   const int rows = (registers == 32 ? 24 : 12) / (taps * vectors);
   const int most = registers == 32 && taps == 4 ? 4 : 8;

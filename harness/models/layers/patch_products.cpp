@@ -106,7 +106,7 @@ class Products {
   }
 
  private:
-  // Of one thread, for one group of one sample; what surrounds the images stays zero.
+  // The buffers of one thread, for one group of one sample; the padding of the images stays zero.
   struct Buffers {
     std::vector<T> images, gradients;
     std::vector<PatchSource<T>> sources;

@@ -9,7 +9,7 @@
 // On Intel's cores products and sums compete for the same two ports, so this order takes twice as
 // long there as fused multiply-add would, whose bits are others (tests/bench/README.md).
 //
-// As in patch_kernel.h, no header of the standard library that defines functions is included here.
+// This file includes no header of the standard library that defines functions (see patch_kernel.h).
 #pragma once
 
 #include <cstdint>

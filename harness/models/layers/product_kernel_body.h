@@ -42,7 +42,7 @@ class ProductTiles {
           stride = kWide;
         }
         for (std::int64_t t = 0; t < tiles; ++t) {
-          // Of nearly the same height.
+          // All tiles have nearly the same height.
           const auto i = t * height / tiles, lines = (t + 1) * height / tiles - i;
           double* to = totals + i * kBlockWidth + j;
           if (kAcross == 1 || columns <= kLanes) {

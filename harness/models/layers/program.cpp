@@ -51,7 +51,7 @@ Result<std::shared_ptr<Program>> Program::load(const std::string& path, const Pr
 
 Tensor Program::run(const Tensor& samples) const {
   const torch::NoGradGuard no_gradients;
-  // What an optimised graph computes depends on how often it has run.
+  // The result of an optimised graph depends on how often it has run.
   const torch::jit::GraphOptimizerEnabledGuard as_written(false);
   auto values = samples.to(torch::kFloat32);
   const auto& image = sizes_.image;

@@ -8,8 +8,8 @@
 
 namespace hyfreedp::models {
 
-// Of one attention layer, [B, kv_heads, capacity, head_width] each, rotated where it rotates.
-// Undefined before the first tokens.
+// The keys and values of one attention layer, [B, kv_heads, capacity, head_width] each, rotated if
+// the layer rotates. Undefined before the first tokens.
 struct KeysAndValues {
   torch::Tensor keys, values;
 };

@@ -41,7 +41,7 @@ HYFREEDP_WIDE double sum_of_squares(const T* values, std::int64_t count) {
 constexpr double kTiny = 0x1p-126;
 constexpr double kWellAbove = 1e9;
 
-// For products with what may be huge: not too small, however small the values are.
+// A sum of squares that is not too small however small the values are, for products with huge ones.
 template <class T>
 double sure_sum_of_squares(const T* values, std::int64_t count) {
   const double total = sum_of_squares(values, count);
@@ -278,8 +278,8 @@ torch::Tensor beyond_forming(const torch::Tensor& squared_norms, const torch::Te
                              torch::ScalarType type) {
   const auto errors = reaches.sqrt().mul_(relative_error(type));
   const auto norms = squared_norms.sqrt();
-  // Of inputs beyond the range nothing is known: the sample is left out, as those are whose norm is
-  // not finite.
+  // If an error is not finite, nothing is known of the norm: the result is not finite either, so
+  // that the sample is left out.
   return at::where((norms >= errors * kFewErrors).logical_and_(at::isfinite(errors)), squared_norms,
                    (norms + errors).square_());
 }

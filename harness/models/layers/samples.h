@@ -14,7 +14,7 @@
 
 namespace hyfreedp::models {
 
-// Whether no other tensor shares the memory of `tensor`, so that it may be overwritten.
+// True if no other tensor shares the memory of `tensor`, so that it may be overwritten.
 inline bool is_own(const torch::Tensor& tensor) {
   return tensor.use_count() == 1 && tensor.storage().use_count() == 1 && tensor.is_contiguous();
 }
@@ -30,7 +30,7 @@ void by_type(const torch::Tensor& tensor, const F& function) {
   }
 }
 
-// Whether `values` are contiguous, on the CPU, and float32 or float64, as this library's own loops
+// True if `values` are contiguous, on the CPU, and float32 or float64, as this library's own loops
 // require.
 bool has_loops(const torch::Tensor& values);
 
@@ -45,7 +45,7 @@ torch::Tensor squared_sample_norms(const torch::Tensor& values);
 void add_outer_norms(const torch::Tensor& gradients, const torch::Tensor& inputs, bool with_bias,
                      torch::Tensor& norms);
 
-// How much smaller than the true value a computed squared norm can be.
+// Bounds on how much smaller than the true value a computed squared norm can be.
 //
 // Clipping bounds a sample's part of the sum by its computed norm, so the sensitivity holds only if
 // the error of that norm is known. Let g be a sample's gradient as its records define it, in exact
@@ -64,7 +64,7 @@ void add_outer_norms(const torch::Tensor& gradients, const torch::Tensor& inputs
 // These bounds are for one sample. harness/trial/sum_rounding.h bounds what the additions of a
 // batch round.
 
-// What is added to the length of a vector with n entries before the length is used in R (see
+// The amount added to the length of a vector with n entries before the length is used in R (see
 // beyond_rounding()). In float32, squares below 2^-126 underflow, so a computed length can be too
 // small by sqrt(n) 2^-63. The result is this value times 10^2.5, so that the error e = 1e-5 R^2 is
 // large enough to cover the loss. It is 0 for float64.
@@ -131,7 +131,7 @@ torch::Tensor weighted_sum(const torch::Tensor& values, const torch::Tensor& fac
 // do not depend on the number of threads. On a GPU the product is cuBLAS's in float64, where the
 // products of float32 numbers are exact, so the bound is 2 u whatever the order of additions is.
 void add_product(const torch::Tensor& left, const torch::Tensor& right, torch::Tensor sum);
-// What add_product() does on a GPU, on any device.
+// Computes on any device as add_product() does on a GPU.
 void add_product_on_device(const torch::Tensor& left, const torch::Tensor& right, torch::Tensor& sum);
 // The same by a given kernel, for tests and timings; left and right contiguous on the CPU.
 template <class T>
@@ -147,7 +147,7 @@ void product(const T* left, const T* right, std::int64_t rows, std::int64_t heig
 // nothing bounds as tightly as a ghost norm needs. By their data sheets A100, H100 and H200
 // multiply both types equally fast; what float64 costs was not measured.
 torch::Tensor inner_products(const torch::Tensor& left, const torch::Tensor& right);
-// What it does on a GPU, on any device: for tests.
+// Computes on any device as inner_products() does on a GPU, for tests.
 torch::Tensor inner_products_on_device(const torch::Tensor& left, const torch::Tensor& right);
 // Adds row k of `rows` [K, D], times its sample's factor, to row ids[k] of `sum` [V, D]. The rows
 // of one id are added in float64.

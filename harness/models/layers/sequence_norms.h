@@ -17,12 +17,12 @@ struct SequenceNorms {
   torch::Tensor reaches;    // R = sum_t ||a_t|| ||b_t||, not squared
 };
 
-// For the gradient sum_t a_t b_t^T, with inputs a [B, T, p] and gradients b [B, T, q]
+// The norms of the gradient sum_t a_t b_t^T, with inputs a [B, T, p] and gradients b [B, T, q]
 // ("ghost norm", Li et al., arXiv:2110.05679).
 SequenceNorms product_norms(const torch::Tensor& inputs, const torch::Tensor& gradients);
 
-// For a table's gradient by lookups of ids [B, T] int64, with gradients [B, T, D]. Ids equal to
-// `padding` are left out.
+// The norms of a table's gradient by lookups of ids [B, T] int64, with gradients [B, T, D]. Ids
+// equal to `padding` are left out.
 SequenceNorms lookup_norms(const torch::Tensor& ids, const torch::Tensor& gradients,
                            std::optional<std::int64_t> padding);
 

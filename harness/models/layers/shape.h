@@ -64,11 +64,10 @@ class TokensToPlaces : public Layer {
   std::int64_t side_;
 };
 
-// As torch.nn.MaxPool2d without padding, bit for bit. The remainder is dropped, or gets windows
-// that reach beyond the image (ceil_mode). On the CPU, float32 and float64 are computed by loops
-// over whole lines that keep one byte an output.
-// (LibTorch's forward pass goes number by number: 5.7 ms on two cores for 256 samples of
-// 16 x 14 x 14, against 0.5 ms here.)
+// torch.nn.MaxPool2d without padding, bit for bit. The remainder is dropped, or gets windows that
+// reach beyond the image (ceil_mode). On the CPU, float32 and float64 are computed by loops over
+// whole lines that keep one byte for each output. (LibTorch's forward pass goes number by number:
+// 5.7 ms on two cores for 256 samples of 16 x 14 x 14, against 0.5 ms here.)
 class MaxPool2d : public Layer {
  public:
   Reads gradient_reads() const override { return {.inputs = false, .output = false}; }

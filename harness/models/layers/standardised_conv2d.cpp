@@ -78,7 +78,7 @@ Tensors StandardisedConv2d::add_squared_norms(std::span<const ActivationRecord> 
   const auto type = records.front().output_gradient.scalar_type();
   const auto at = in_type(standardisation(weight_.value), type);
   const auto samples = records.front().output_gradient.size(0);
-  // What the standardisation makes of a squared error.
+  // The factor by which the standardisation can increase a squared error.
   const auto largest = at.scale.max().to(torch::kFloat64).square();
   const auto most = weight_.value.is_cpu() ? kMostAtOnce : kMostOnDevice;
   const auto chunk = std::max<std::int64_t>(1, most / weight_.value.numel());

@@ -112,7 +112,7 @@ Result<BertShape> shape_of(const Request& request, Family family) {
       return alone.error();
     const auto folder = request.folder();
     if (!folder) return folder.error();
-    // Of weights that are not fetched yet the size is known by its name.
+    // If the weights are not fetched yet, their size is known by its name alone.
     const auto named = string_or(folder->config, "architecture", "");
     return named.empty() ? BertShape::from_json(folder->config, folder->where, family)
                          : BertShape::named(named, folder->where, family);

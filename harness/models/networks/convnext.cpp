@@ -83,7 +83,7 @@ struct ConvnextParts {
   }
 };
 
-// Of model_args.
+// The keys of model_args.
 Keys of_arguments() {
   return keys::joined({keys::of_convolutional_arguments(), keys::used(Holds::list, "depths dims"),
                        keys::harmless("ls_init_value head_init_scale"), keys::only("[7]", "kernel_sizes"),
@@ -110,7 +110,7 @@ std::int64_t Shape::stage_side(std::size_t stage) const {
 Result<Shape> Shape::named(const std::string& name, const std::string& where) {
   std::vector<std::string> names;
   for (const auto& size : kSizes) {
-    // What follows a point says how the weights were trained.
+    // The part of the name after a point says how the weights were trained.
     if (name.substr(0, name.find('.')) == size.name) {
       Shape shape;
       shape.widths = size.widths;

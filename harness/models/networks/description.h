@@ -1,5 +1,5 @@
-// What a network's file pair says: its facts, which the registry lists (registry.h), and the
-// description of one network of the sizes that a model's options give.
+// The two things that a network's file pair declares: its facts, which the registry lists
+// (registry.h), and the description of one network of the sizes that a model's options give.
 #pragma once
 
 #include <functional>
@@ -54,13 +54,13 @@ struct Description {
   // "hyfreedp-KIND", sizes}. Its reader gets the same sizes back, but for the image's side, which a
   // convolutional network takes from the data.
   json::object config;
-  // Whether a weights folder decides the sizes. Of other networks they are options, and a folder
-  // must have exactly these, because names and shapes of tensors alone do not tell tanh from relu.
+  // True if a weights folder decides the sizes. Otherwise they are options, and a folder must have
+  // exactly these, because names and shapes of tensors alone do not tell tanh from relu.
   bool has_sizes_of_folder = true;
   // Files whose names and shapes are not the network's own.
   PublishedForm published = {};
-  // What a file's names may lack ("wte.weight" for "transformer.wte.weight"), and the beginnings of
-  // names that it may have in addition.
+  // The prefix that a file's names may lack ("transformer." if it has "wte.weight" for
+  // "transformer.wte.weight"), and the beginnings of names that it may have in addition.
   std::string prefix = {};
   std::vector<std::string> ignored = {};
 };
@@ -71,7 +71,7 @@ struct FolderConfig {
   std::string where;  // its path, as messages name it
 };
 
-// What a description is asked for.
+// The model, its options and its input, for which a description is made.
 struct Request {
   const std::string& model;     // the registered name
   const json::object& options;  // resolved

@@ -15,7 +15,7 @@ namespace {
 using Shape = EfficientNetLiteShape;
 using Numbers = std::array<std::int64_t, Shape::kStages>;
 
-// Of the family.
+// Kernel sizes, strides and expansion factors of the stages, the same for the whole family.
 constexpr Numbers kKernels{3, 3, 5, 3, 5, 5, 3};
 constexpr Numbers kStrides{1, 2, 2, 2, 1, 2, 1};
 constexpr Numbers kFactors{1, 6, 6, 6, 6, 6, 6};
@@ -89,7 +89,7 @@ struct LiteParts {
   }
 };
 
-// Of model_args.
+// The keys of model_args.
 Keys of_arguments() {
   return keys::joined({keys::of_convolutional_arguments(), keys::harmless("bn_momentum"),
                        keys::only("[0.001]", "bn_eps"), keys::only(R"(["same"])", "pad_type"),
@@ -115,8 +115,8 @@ std::vector<NormedConvolution> timms_convolutions(const EfficientNetLiteShape& s
   return list;
 }
 
-// Those of the Python package efficientnet-lite-pytorch (_conv_stem, _blocks.N._expand_conv,
-// ._depthwise_conv, ._project_conv, _conv_head, _fc).
+// The names in files of the Python package efficientnet-lite-pytorch (_conv_stem,
+// _blocks.N._expand_conv, ._depthwise_conv, ._project_conv, _conv_head, _fc).
 std::vector<NormedConvolution> packages_convolutions(const EfficientNetLiteShape& shape) {
   const auto kernel = EfficientNetLiteShape::kStemKernel;
   std::vector<NormedConvolution> list{

@@ -50,7 +50,7 @@ struct EfficientNetLiteShape {
   std::array<std::int64_t, kStages> widths{16, 24, 40, 80, 112, 192, 320};
   std::array<std::int64_t, kStages> blocks{1, 2, 2, 3, 3, 4, 1};
   std::int64_t top = 1280;  // channels after conv_head
-  // Of the weights file that the sizes are of: timm's, with its BatchNorms bn1, bn2 and bn3.
+  // True if the weights file has timm's names, with the BatchNorms bn1, bn2 and bn3.
   bool has_timms_names = false;
 
   struct Block {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kModel = "llama";
 
-// Of rope_scaling or rope_parameters.
+// The keys of rope_scaling or rope_parameters.
 Keys of_rotary() {
   return keys::joined(
       {keys::used(Holds::text, "rope_type type"),
@@ -150,7 +150,7 @@ Keys of_config() {
        keys::harmless("attention_dropout pretraining_tp max_sequence_length is_llama_config")});
 }
 
-// As a config.json. `where`: what messages name.
+// The network's sizes as a config.json, with the name of their source for messages.
 Result<FolderConfig> config_of(const Request& request) {
   const auto& options = request.options;
   const std::vector<const char*> sizes = {"width", "depth", "heads", "kv_heads", "hidden"};
@@ -159,7 +159,7 @@ Result<FolderConfig> config_of(const Request& request) {
     if (auto alone = decides_alone(request, "weights", sizes); !alone) return alone.error();
     auto folder = request.folder();
     if (!folder) return folder;
-    // Of weights that are not fetched yet the size is known by its name.
+    // If the weights are not fetched yet, their size is known by its name alone.
     const auto known = string_or(folder->config, "architecture", "");
     if (known.empty()) return folder;
     auto named = LlamaShape::named_config(known, folder->where);

@@ -26,7 +26,7 @@ Result<void> read_program(const Request& request, MlpShape& shape) {
   return {};
 }
 
-// Of both models: `linear` has no hidden layers and no activation.
+// Describes both models: `linear` has no hidden layers and no activation.
 Result<Description> describe(const Request& request) {
   const auto& options = request.options;
   if (auto vectors = need_vectors(request); !vectors) return vectors.error();

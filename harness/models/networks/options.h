@@ -29,7 +29,7 @@ std::vector<OptionSpec> with_published(std::vector<OptionSpec> own, const std::s
 std::vector<OptionSpec> with_adapters(std::vector<OptionSpec> own, const std::string& targets,
                                       bool has_new_head);
 
-// Those of networks of equal blocks that continue texts. `sizes`: the names of `size`.
+// The options of networks of equal blocks that continue texts. `sizes`: the names of `size`.
 std::vector<OptionSpec> with_blocks(const std::string& sizes, const std::string& targets);
 
 // Datasets of examples.

@@ -5,7 +5,7 @@
 
 namespace hyfreedp::models {
 
-// In the order in which they are listed.
+// All registered networks, in the order in which they are listed.
 const std::vector<Facts>& model_facts();
 // An error that lists the names and the nearest one.
 Result<const Facts*> find_model(const std::string& name);

@@ -1,4 +1,4 @@
-// From a request (description.h) to the sizes of a network: what several networks check and read.
+// Checks and readers that several networks share to get their sizes from a request (description.h).
 #pragma once
 
 #include <initializer_list>
@@ -102,7 +102,7 @@ Result<Description> describe_by_blocks(const Request& request, const char* prefi
     if (auto alone = decides_alone(request, "weights", others); !alone) return alone.error();
     const auto folder = request.folder();
     if (!folder) return folder.error();
-    // Of weights that are not fetched yet the size is known by its name.
+    // If the weights are not fetched yet, their size is known by its name alone.
     const auto known = string_or(folder->config, "architecture", "");
     auto read =
         known.empty() ? Shape::from_json(folder->config, folder->where) : Shape::named(known, folder->where);
@@ -135,7 +135,7 @@ Result<Description> describe_by_blocks(const Request& request, const char* prefi
 Result<void> read_sizes(const json::object& config, const std::string& where,
                         std::initializer_list<std::pair<const char*, std::int64_t*>> sizes);
 
-// As config.json has a list.
+// The list as JSON, for a config.json.
 json::array numbers(const std::vector<std::int64_t>& values);
 
 }  // namespace hyfreedp::models

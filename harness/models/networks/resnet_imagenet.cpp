@@ -94,7 +94,7 @@ struct ResnetBlocks {
   }
 };
 
-// Of model_args.
+// The keys of model_args.
 Keys of_arguments() {
   return keys::joined(
       {keys::of_convolutional_arguments(), keys::used(Holds::list, "channels layers"),
@@ -241,7 +241,7 @@ Result<Shape> Shape::from_json(const json::object& config, const std::string& wh
     return shape;
   }
   const auto architecture = timm_architecture(config);
-  // What follows a point says how the weights were trained.
+  // The part of the name after a point says how the weights were trained.
   auto shape = find_size(architecture.substr(0, architecture.find('.')));
   if (!shape) return unknown_architecture(where, architecture, "ResNet", names_of_sizes(), kOwnType);
   const auto args = timm_arguments(keys_of_model(kModel, of_arguments()), config, where);

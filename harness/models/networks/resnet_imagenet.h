@@ -10,8 +10,8 @@
 //   fc             linear, of the mean over the places
 // Zeros lie around every image, kernel / 2 of them at each side.
 //
-// Those of section 4.2 for CIFAR (resnet20, resnet32, resnet44, resnet56) have three stages of
-// basic blocks after a conv1 of 3x3 without stride, and no pool. Their shortcuts are convolutions,
+// The ResNets of section 4.2 for CIFAR (resnet20, resnet32, resnet44, resnet56) have three stages
+// of basic blocks after a 3x3 conv1 without stride, and no pool. Their shortcuts are convolutions,
 // too.
 //
 // Every convolution has a bias. There is no BatchNorm: where weights come from a file, its
@@ -71,9 +71,9 @@ struct ResnetImagenetShape {
   };
   Convolution stem_convolution() const;
   std::vector<Block> list_blocks() const;
-  // In the order of a file: conv1, then each block's, its shortcut last.
+  // The convolutions in the order of a file: conv1, then each block's, its shortcut last.
   std::vector<Convolution> list_convolutions() const;
-  // Of what the first stage reads.
+  // The side of the first stage's input, in pixels.
   std::int64_t stem_side() const;
   // Channels after a stage of that width; after the last, what the head reads.
   std::int64_t widened(std::int64_t width) const { return kind == Kind::bottleneck ? 4 * width : width; }

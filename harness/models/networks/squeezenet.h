@@ -45,7 +45,7 @@ struct SqueezeNetShape {
   std::int64_t side = 224;  // of the images, in pixels
   std::int64_t classes = 1000;
   std::int64_t stem = 64;  // channels after features.0
-  // Of each module: channels of what is squeezed, and of each of its two branches.
+  // Channels of each module after its squeeze layer, and of each of its two branches.
   std::array<std::int64_t, kModules> squeezes{16, 16, 32, 32, 48, 48, 64, 64};
   std::array<std::int64_t, kModules> branches{64, 64, 128, 128, 192, 192, 256, 256};
   Head head = Head::mean_then_linear;

@@ -79,7 +79,7 @@ bool takes_number(std::string_view& text, std::int64_t& number) {
   return true;
 }
 
-// What an architecture's name says; a family of its own.
+// The shape that an architecture's name gives; nothing if the name is not known.
 std::optional<VitShape> read_name(const std::string& name) {
   const auto digits = name.find("_patch");
   if (digits == std::string::npos) return {};
@@ -106,7 +106,7 @@ std::optional<VitShape> read_name(const std::string& name) {
   return {};
 }
 
-// Of the vision transformers' model_args. `img_size` and `patch_size` may be pairs.
+// The keys of model_args that all families share. `img_size` and `patch_size` may be pairs.
 Keys of_transformer_arguments() {
   return keys::joined(
       {keys::of_every_timm_network(), keys::harmless("img_size patch_size"),
@@ -152,7 +152,7 @@ Keys of_eva02_arguments() {
                       "attn_pool_mlp_ratio")});
 }
 
-// Of model_args.
+// The keys of model_args that a family has.
 ConfigKeys keys_of(VitShape::Family family) {
   const std::string model = facts_of(family).model;
   switch (family) {
@@ -182,7 +182,7 @@ Result<void> fits_tables(const VitShape& shape, const std::string& where, const 
 
 Result<VitShape> shape_of_folder(const Request& request, VitShape::Family family) {
   std::vector<const char*> decided = {"size", "patch", "width", "depth", "heads"};
-  // What the file's own head reads; blocks are joined for a new one.
+  // The folder decides the pool of its own head; only a new head can join blocks.
   if (!string_or(request.options, "pool", "").starts_with("block-")) decided.push_back("pool");
   if (auto alone = decides_alone(request, "weights", decided); !alone) return alone.error();
   const auto folder = request.folder();
@@ -310,7 +310,7 @@ Result<VitShape> VitShape::named(const std::string& name, const std::string& whe
 
 Result<void> VitShape::check(const std::string& where) const {
   const auto bad = [&](const std::string& what) { return error(where + ": " + what + "."); };
-  // As options have them; beyond, the number of tensors' entries would overflow.
+  // The bounds of the options: beyond them the number of a tensor's entries would overflow.
   if (std::max({image, patch, width, heads}) > kMostLength || depth > kMostBlocks ||
       mlp_ratio > kMostLength) {
     return bad("image, patch, width, heads and mlp_ratio must be at most " + std::to_string(kMostLength) +

@@ -47,9 +47,9 @@ struct VitShape {
   double mlp_ratio = 4;
   std::int64_t classes = 1000;
   bool qkv_bias = true;  // BEiT, EVA-02: of queries and values, none of keys
-  // What the head reads. mean: of the patches, before the norm "fc_norm". The others join, without
-  // a norm, what every block gives, from the first on: its class token, or the means of four runs
-  // of patches of equal length; patches beyond them are left out.
+  // The input of the head. mean: the mean over the patches, before the norm "fc_norm". The last two
+  // join, without a norm, a part of every block's output, from the first block on: its class token,
+  // or the means of four equal runs of patches; patches beyond them are left out.
   enum class Pool { class_token, mean, block_tokens, block_quarters };
   Pool pool = Pool::class_token;
   bool positions = true;       // a position embedding, added once

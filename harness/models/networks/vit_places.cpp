@@ -39,7 +39,7 @@ struct VitParts {
     const auto name = "blocks." + std::to_string(number), attention = name + ".attn";
     const auto d = shape.width;
     net.block(name);
-    // Of the projections into the residual stream.
+    // Initial values of the projections into the residual stream.
     auto into_stream = kTruncated;
     if (is_of_beit()) into_stream.scale /= std::sqrt(2.0 * static_cast<double>(number + 1));
     const int attended = attend(attention, norm(name + ".norm1", d, x));
@@ -49,7 +49,7 @@ struct VitParts {
     const graph::Linear narrow{.inputs = shape.hidden(), .weight = into_stream};
     return add_to_stream(name + ".add2", name + ".gamma_2", x, linear(name + ".mlp.fc2", narrow, wide));
   }
-  // What a head that joins the blocks reads of this one.
+  // This block's part of the input of a head that joins the blocks.
   int summary(const std::string& name, int x) {
     if (shape.pool == VitShape::Pool::block_tokens) return net.add(name, graph::FirstToken{}, {x});
     const auto length = shape.patches() / VitShape::kQuarters;
@@ -73,7 +73,7 @@ struct VitParts {
 
   // BEiT and EVA-02, which are of the same authors, begin with other values than ViT.
   bool is_of_beit() const { return shape.is_beit() || shape.is_eva02(); }
-  // As wide as the tokens where `layer` has no number of outputs.
+  // The outputs are as wide as the tokens if `layer` gives no number of outputs.
   int linear(const std::string& name, graph::Linear layer, int from) {
     if (layer.outputs == 0) layer.outputs = shape.width;
     return net.linear(name, layer, from);

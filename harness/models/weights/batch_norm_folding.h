@@ -1,8 +1,8 @@
 // Published convolutional networks as this program has them: without BatchNorm.
 //
-// With its fixed statistics a BatchNorm is an affine map of each channel,
+// A BatchNorm with fixed statistics is an affine map of each channel,
 // y = gamma (x - mean) / sqrt(var + eps) + beta. It is multiplied into the convolution before it,
-// and this before any private datum is seen; what trains afterwards mixes no samples.
+// before any private data are seen. No layer that trains afterwards mixes samples.
 #pragma once
 
 #include "harness/models/facts/published_tensors.h"

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What stands beside the adapters is the file's own: nothing of it trained, and no head was drawn.
+// True if all but the adapters is as in the weights folder: nothing of it trained, no head drawn.
 bool is_as_in_folder(const Blueprint& plan, const json::object& options) {
   if (string_or(options, "weights", "").empty()) return false;
   if (string_or(options, "head", "file") == "new") return false;
@@ -58,7 +58,7 @@ bool has_transposed_weights(const Blueprint& plan) {
   });
 }
 
-// What peft must know beside rank, scale and targets.
+// Entries of adapter_config.json beside rank, scale and targets.
 json::object adapter_facts(const Blueprint& plan, const json::object& options, bool has_network) {
   json::object facts;
   if (reads_tokens(plan)) facts["task_type"] = predicts_tokens(plan) ? "CAUSAL_LM" : "SEQ_CLS";

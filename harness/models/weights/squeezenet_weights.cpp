@@ -9,7 +9,7 @@ namespace {
 
 using torch::Tensor;
 
-// Of red, green and blue.
+// A value for each of red, green and blue, [1, 3, 1, 1].
 Tensor three(const std::array<double, 3>& colours) {
   return torch::tensor(at::ArrayRef<double>(colours), torch::kFloat64).view({1, 3, 1, 1});
 }

