@@ -15,8 +15,8 @@
 // SentencePiece and LibTorch each export a variable of this name, and in a process with both the
 // dynamic linker takes the first for the two: SentencePiece's object of 32 bytes is then built over
 // LibTorch's variable of 4 and what lies behind it, a mutex. Both take this one, since the program
-// comes before its libraries. SentencePiece builds its object here; LibTorch only knows the address,
-// for a command line that nobody passes to it.
+// comes before its libraries. SentencePiece builds its object here; LibTorch only takes the
+// address, for a command line that nobody passes to it.
 extern "C" {
 alignas(std::max_align_t) char FLAGS_minloglevel[64];
 }

@@ -78,8 +78,8 @@ struct Table {
   static constexpr bool kLeftOut = true;
 };
 BOOST_DESCRIBE_STRUCT(Table, (),
-                      (metric, also, relative_to, groups, last_checkpoints, interval, ranks, mdd, oracle_beaten,
-                       paper, paper_tolerance, rerr, columns, cells, notes, labels))
+                      (metric, also, relative_to, groups, last_checkpoints, interval, ranks, mdd,
+                       oracle_beaten, paper, paper_tolerance, rerr, columns, cells, notes, labels))
 
 // Returns `above`, completed by `below` where it says nothing.
 Table laid_over(Table above, const Table& below);

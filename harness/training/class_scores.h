@@ -26,7 +26,8 @@ class ClassScores {
   // 0 to 1; not a number where no class has a sample (AUC: and another class has one, too).
   double macro_accuracy() const;
   double auc() const;
-  // In [-1, 1], and 0 to 1; not a number where there is no sample, F1 also of other than two classes.
+  // In [-1, 1], and 0 to 1; not a number where there is no sample, F1 also of other than two
+  // classes.
   double matthews() const;
   double f1() const;
 

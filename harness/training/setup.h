@@ -40,7 +40,7 @@ struct Setup {
   BatchReader train;
   BatchReader validation;
   BatchReader test;
-  std::vector<BatchReader> ood_test;  // one of each of the config's
+  std::vector<BatchReader> ood_test;        // one of each of the config's
   std::optional<WrittenTask> written = {};  // where the config asks for texts
 };
 

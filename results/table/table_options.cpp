@@ -31,8 +31,7 @@ const MetricFacts& metric_facts(spec::Metric metric) {
   static const MetricFacts kExactMatch{
       "test exact match (SQuAD v1.1)", "%", 2, true, "squad-exact-match", "exact match"};
   static const MetricFacts kSquadF1{"test F1 of words (SQuAD v1.1)", "%", 2, true, "squad-f1", "F1"};
-  static const MetricFacts kPerplexity{
-      "test perplexity, by token", "", 2, false, "perplexity", "perplexity"};
+  static const MetricFacts kPerplexity{"test perplexity, by token", "", 2, false, "perplexity", "perplexity"};
   static const MetricFacts kMcc{"test Matthews correlation", "", 3, true, "mcc", "MCC"};
   static const MetricFacts kF1{"test F1 of the second class", "%", 1, true, "f1", "F1"};
   switch (metric) {
@@ -160,7 +159,8 @@ Result<TableSettings> table_settings(const spec::Table& given, const std::string
   take(given.paper, settings.paper);
   settings.paper_tolerance = given.paper_tolerance;
   if (std::ranges::count(settings.also, settings.metric) > 0) {
-    return error(fmt::format("{}.also names {}, which is the metric itself.", where, name_of(settings.metric)));
+    return error(
+        fmt::format("{}.also names {}, which is the metric itself.", where, name_of(settings.metric)));
   }
   const bool has_seconds = settings.metric == spec::Metric::seconds ||
                            std::ranges::count(settings.also, spec::Metric::seconds) > 0;

@@ -234,7 +234,8 @@ inline void write_restaurants(const std::filesystem::path& folder, int train, in
     std::string lines = "mr,ref\n";
     for (int i = 0; i < count; ++i) {
       const auto name = fmt::format("{} {}", part, i / 2);
-      lines += fmt::format("\"name[{0}], food[French]\",\"{0} {1} French.\"\n", name, i % 2 == 0 ? "is" : "serves");
+      lines += fmt::format("\"name[{0}], food[French]\",\"{0} {1} French.\"\n", name,
+                           i % 2 == 0 ? "is" : "serves");
     }
     write_file_atomically((folder / fmt::format("{}.csv", part)).string(), lines).value();
   }

@@ -261,8 +261,8 @@ TEST(Memory, OfAStepWithoutGradientsIsThatOfForwardPasses) {
     of_gradient();
     const auto forward = (*counting).peak_of(of_losses), step = (*counting).peak_of(of_step),
                gradient = (*counting).peak_of(of_gradient);
-    std::cout << fmt::format("forward {} KB, step of DP-ZO {} KB, step with gradients {} KB\n", forward / 1024,
-                             step / 1024, gradient / 1024);
+    std::cout << fmt::format("forward {} KB, step of DP-ZO {} KB, step with gradients {} KB\n",
+                             forward / 1024, step / 1024, gradient / 1024);
     // Losses of either side, and squares of a piece of the vector for its norm.
     const auto beside = 4 * 8 * kRows + 2 * 8 * network.dimension();
     EXPECT_LE(step, forward + beside);

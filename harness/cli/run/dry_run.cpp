@@ -181,8 +181,8 @@ class ExpectedTime {
   std::string text(const DryRunRates& rates) const {
     if (!all_known_ || rates.measured.runs() == 0) {
       return fmt::format(
-          "CPU time is not known: no run on this device was timed in {} yet, as the first `hyfreedp run` will "
-          "be.",
+          "CPU time is not known: no run on this device was timed in {} yet. The first `hyfreedp run` "
+          "there is timed.",
           rates.folder);
     }
     return fmt::format(

@@ -239,10 +239,9 @@ Tensor Network::next_logits(const Tensor& ids, const Tensor& counts, Reading& re
   const auto last = steps_.size() - 1;
   const auto reach = reading.lengths.max().item<std::int64_t>() + ids.size(1);
   HYFREEDP_CHECK(reach <= reading.capacity, "a text comes to be longer than was said");
-  const NextTokens tokens{
-      .positions = reading.lengths.unsqueeze(1) + at::arange(ids.size(1), ids.options()),
-      .reach = reach,
-      .capacity = reading.capacity};
+  const NextTokens tokens{.positions = reading.lengths.unsqueeze(1) + at::arange(ids.size(1), ids.options()),
+                          .reach = reach,
+                          .capacity = reading.capacity};
   reading.past.resize(steps_.size());
   const auto values = values_before(last, inputs, [&](std::size_t at, const Tensors& own) {
     return owners_[steps_[at].owner].layer->forward_next(own, tokens, reading.past[at]);

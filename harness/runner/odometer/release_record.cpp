@@ -149,7 +149,8 @@ void add_other(std::vector<results::RetiredStudy>& others, results::RetiredStudy
   others.push_back(std::move(other));
 }
 
-// True if it is a private selection that came to its end. Which runs were its own is not told any more.
+// True if it is a private selection that came to its end. Which runs were its own is not told any
+// more.
 bool hides_its_runs(const RecordedStudy& recorded) {
   const auto& study = recorded.study;
   return results::is_answered(study) && !results::is_cancelled(study) &&

@@ -33,10 +33,9 @@ const std::vector<OptionSpec>& evaluate_options() {
        {.name = "noise_residual",
         .help = "the noise's own squared norm, for hyfreedp regress; datasets of public data only"},
        {.name = "by_class",
-        .help =
-            "of test data also the mean accuracy over classes, the area under the ROC curve, Matthews' "
-            "correlation and, of two classes, F1 of the second, for classes of unequal sizes; "
-            "`table: {metric: macro-accuracy}`, `auc`, `mcc` or `f1` shows them"},
+        .help = "of test data also the mean accuracy over classes, the area under the ROC curve, Matthews' "
+                "correlation and, of two classes, F1 of the second, for classes of unequal sizes; "
+                "`table: {metric: macro-accuracy}`, `auc`, `mcc` or `f1` shows them"},
        {.name = "raw_losses",
         .help = "a probe's losses before clipping and before noise beside the released ones, for the figure "
                 "probe-fit; datasets of public data only"},
