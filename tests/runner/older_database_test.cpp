@@ -1,135 +1,21 @@
 // What a folder's release records tell where its database is an older copy, or another copy's of
 // the folder, and journals and keys are lost: nothing that was released is forgotten.
 #include <algorithm>
-#include <filesystem>
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <thread>
 
 #include "harness/runner/execute/cancelled_study.h"
 #include "harness/runner/execute/reopen.h"
-#include "harness/runner/execute/study_request.h"
-#include "harness/runner/odometer/release_record.h"
-#include "harness/runner/odometer/restored_releases.h"
 #include "harness/runner/upkeep/merge.h"
-#include "results/store/states.h"
-#include "tests/runner/release_records.h"
+#include "tests/runner/lost_files.h"
 
 namespace hyfreedp::runner {
 namespace older_database_test {
 
-namespace fs = std::filesystem;
+using namespace lost_files;
 using ::testing::HasSubstr;
 
-std::string fixed(const std::string& rate, const std::string& name, const std::string& head = "") {
-  return spec_of(fmt::format("      - {{id: fixed, method: fixed-rate, options: {{lr: {}}}}}\n", rate), name,
-                 head);
-}
-const std::string kSel = spec_of(kSelection, "sel");
-
-class OlderDatabase : public ::testing::Test {
- protected:
-  World world{World::Database::in_folder};
-
-  std::string kept() const { return world.out().root + ".kept"; }
-  void keep_database() {
-    world.close_database();
-    fs::copy_file(world.out().database(), kept(), fs::copy_options::overwrite_existing);
-    world.reopen_database();
-  }
-  void put_database_back() {
-    world.close_database();
-    fs::copy_file(kept(), world.out().database(), fs::copy_options::overwrite_existing);
-    world.reopen_database();
-  }
-  void lose(const std::string& folder, const std::string& ending) {
-    std::error_code absent;
-    for (const auto& entry : fs::directory_iterator(folder, absent)) {
-      const auto name = entry.path().filename().string();
-      if (name.ends_with(ending) && name.find(".draws.") == std::string::npos) fs::remove(entry.path());
-    }
-  }
-  void lose_journals() { lose(world.out().journals(), ".jsonl"); }
-  void lose_keys_of_runs() { lose(world.out().keys(), ".key"); }
-
-  // A copy of the folder as it is.
-  std::string copied() {
-    const auto copy = world.out().root + ".copy";
-    world.close_database();
-    fs::copy(world.out().root, copy, fs::copy_options::recursive);
-    world.reopen_database();
-    return copy;
-  }
-  // Goes on in another folder in the place of this one, which it names.
-  std::string change_to(const std::string& folder) {
-    auto mine = world.out().root + ".mine";
-    world.close_database();
-    fs::rename(world.out().root, mine);
-    fs::rename(folder, world.out().root);
-    world.reopen_database();
-    return mine;
-  }
-
-  void run(const std::string& yaml, bool replace = false) {
-    FakeExecutor executor;
-    world.run(world.read(yaml), executor, kNever, false, {}, {}, replace);
-  }
-  // Why it cannot be run.
-  std::string refusal(const std::string& yaml) {
-    auto spec = world.read(yaml);
-    const auto entered = enter_spec(world.store(), world.out(), spec, false, false);
-    return entered ? "" : entered.error().message;
-  }
-  results::StudyRecord selection() { return world.store().studies("sel").value().at(0); }
-  // Kept as it is before its first run, and stopped after that; anew until one draws several, so
-  // that it is open.
-  void stop_selection(Fate fate = Fate::finish) {
-    do {
-      world.forget_database();
-      fs::remove_all(world.out().journals());
-      fs::remove_all(world.out().keys());
-      FakeExecutor none;
-      world.run(kSel, none, [] { return true; });
-      keep_database();
-      stop_again(fate);
-    } while (results::is_answered(selection()));
-  }
-  void stop_again(Fate fate, const std::string& yaml = kSel) {
-    FakeExecutor executor;
-    executor.fate = [&](const auto&) { return fate; };
-    world.run(yaml, executor, [&] { return executor.ended >= 1; });
-  }
-  // All at once, after the record was written by the clock.
-  void kill_with_coordinator(const std::string& yaml) {
-    FakeExecutor executor;
-    executor.fate = [](const auto&) { return Fate::crash; };
-    const auto spec = world.read(yaml);
-    EXPECT_FALSE(world.try_run(spec, executor, kNever, false));
-    ASSERT_TRUE(update_release_record(world.store(), world.out(), spec.content.name));
-  }
-  void lose_journals_and_keys() {
-    lose_journals();
-    lose_keys_of_runs();
-  }
-  // Cancels the row, and returns what it is charged.
-  double cancelled(const std::string& study) {
-    const StudyRequest request{.kind = StudyRequest::Kind::cancel, .studies = {study}};
-    world.close_database();
-    EXPECT_TRUE(hand_in(world.out(), request, std::chrono::seconds(1)));
-    world.reopen_database();
-    return world.store().study(study).value().value().total.value().epsilon;
-  }
-  // Of the folder, as `hyfreedp odometer` reads it.
-  double epsilon() {
-    world.close_database();
-    const auto store = results::Store::open(world.out().database(), results::Store::Mode::scratch).value();
-    EXPECT_TRUE(restore_from_records(*store, world.out()));
-    const auto odometer = odometer_of(*store, world.out()).value();
-    world.reopen_database();
-    EXPECT_EQ(odometer.data.size(), 1u);
-    return read_odometer(odometer.data.at(0), 1e-5).value().total.epsilon;
-  }
-};
+using OlderDatabase = LostFiles;
 
 // The number of a fresh release is one that no journal has.
 TEST_F(OlderDatabase, DoesNotKnowALaterRelease) {
@@ -225,123 +111,6 @@ TEST_F(OlderDatabase, DoesNotKnowThatASelectionHadBegun) {
   put_database_back();
   EXPECT_GE(epsilon(), before);
   EXPECT_THAT(refusal(kSel), HasSubstr("It is not drawn again"));
-}
-
-// The database knows one attempt of its run, the record two; with the third they are three.
-TEST_F(OlderDatabase, KnowsAnAttemptLessOfASelection) {
-  stop_selection(Fate::kill);
-  const auto once = epsilon();
-  keep_database();
-  lose_keys_of_runs();
-  stop_again(Fate::kill);
-  const auto twice = epsilon();
-  ASSERT_GT(twice, once + 0.1);
-  lose_journals_and_keys();
-  const auto copy = copied();
-  run(kSel);
-  const auto with_newest = epsilon();
-  ASSERT_GT(with_newest, twice + 0.1);
-  change_to(copy);
-  put_database_back();
-  EXPECT_GE(epsilon(), twice);
-  run(kSel);
-  EXPECT_DOUBLE_EQ(epsilon(), with_newest);
-  const auto record = read_release_records(world.out(), "sel").value().back();
-  EXPECT_THAT(record.studies.at(0).runs, ::testing::IsEmpty()) << "it tells which runs were its own";
-}
-
-// The record of the middle of a run has its attempts by their names: each counts once.
-TEST_F(OlderDatabase, IsLostAndTheRecordIsOfTheMiddleOfARun) {
-  const auto yaml = fixed("1e-2", "q");
-  kill_with_coordinator(yaml);
-  const auto once = epsilon();
-  const auto copy = copied();
-  world.forget_database();
-  EXPECT_DOUBLE_EQ(epsilon(), once);
-  run(yaml);
-  const auto without_database = epsilon();
-  const auto row = world.store().studies("q").value().at(0).total.value().epsilon;
-  change_to(copy);
-  EXPECT_DOUBLE_EQ(epsilon(), once);
-  run(yaml);
-  EXPECT_DOUBLE_EQ(epsilon(), without_database);
-  EXPECT_DOUBLE_EQ(world.store().studies("q").value().at(0).total.value().epsilon, row);
-}
-
-TEST_F(OlderDatabase, KnowsAnAttemptLessOfARunThatWasKilled) {
-  for (const auto& yaml : {fixed("1e-2", "q"), kSel}) {
-    const auto name = world.read(yaml).content.name;
-    kill_with_coordinator(yaml);
-    const auto once = epsilon();
-    keep_database();
-    lose_keys_of_runs();
-    kill_with_coordinator(yaml);
-    const auto twice = epsilon();
-    ASSERT_GT(twice, once + 0.1) << name;
-    lose_journals_and_keys();
-    EXPECT_DOUBLE_EQ(epsilon(), twice) << name;
-    put_database_back();
-    EXPECT_DOUBLE_EQ(epsilon(), twice) << name;
-    world.forget_database();
-    fs::remove_all(world.out().journals());
-    fs::remove_all(world.out().keys());
-  }
-}
-
-// A lost attempt without a name, which database and record both have, stands for no other one.
-TEST_F(OlderDatabase, KnowsAnAttemptLessBesideOneWithoutAName) {
-  for (const bool is_selection : {false, true}) {
-    const auto yaml = is_selection ? kSel : fixed("1e-2", "q");
-    kill_with_coordinator(yaml);
-    lose_journals_and_keys();
-    stop_again(Fate::linger, yaml);
-    keep_database();
-    const auto twice = epsilon();
-    lose_keys_of_runs();
-    kill_with_coordinator(yaml);
-    const auto thrice = epsilon();
-    ASSERT_GT(thrice, twice + 0.1) << is_selection;
-    lose_journals_and_keys();
-    put_database_back();
-    EXPECT_DOUBLE_EQ(epsilon(), thrice) << is_selection;
-    world.forget_database();
-    fs::remove_all(world.out().journals());
-    fs::remove_all(world.out().keys());
-  }
-}
-
-// What the key alone explains is put into the database, from which a cancelled row is priced.
-TEST_F(OlderDatabase, AndAKeyGiveTheCostOfACancelledRow) {
-  const auto yaml = fixed("1e-2", "q");
-  stop_again(Fate::linger, yaml);
-  keep_database();
-  for (int i = 0; i < 2; ++i) {
-    lose_keys_of_runs();
-    stop_again(Fate::linger, yaml);
-  }
-  const auto study = world.store().studies("q").value().at(0).id;
-  const auto copy = copied();
-  const auto row = cancelled(study);
-  change_to(copy);
-  lose_journals();
-  put_database_back();
-  EXPECT_DOUBLE_EQ(cancelled(study), row);
-}
-
-TEST_F(OlderDatabase, IsLostAndAKeyAloneTellsOfAnAttempt) {
-  const auto yaml = fixed("1e-2", "q");
-  stop_again(Fate::linger, yaml);
-  lose_keys_of_runs();
-  FakeExecutor executor;
-  executor.fate = [](const auto&) { return Fate::crash; };
-  EXPECT_FALSE(world.try_run(world.read(yaml), executor, kNever, false));
-  const auto study = world.store().studies("q").value().at(0).id;
-  const auto copy = copied();
-  const auto row = cancelled(study);
-  change_to(copy);
-  lose_journals();
-  world.forget_database();
-  EXPECT_DOUBLE_EQ(cancelled(study), row);
 }
 
 // The record was lost, and is made anew from a database that is lost later.
@@ -526,21 +295,6 @@ TEST_F(OlderDatabase, DoesNotMakeTheRecordForgetARun) {
   EXPECT_GE(epsilon(), before);
 }
 
-TEST_F(OlderDatabase, DoesNotMakeTheRecordForgetAnothersAttempt) {
-  const auto copy = copied();
-  run(fixed("2e-2", "q"));
-  keep_database();
-  change_to(copy);
-  run(fixed("2e-2", "q"));
-  put_database_back();
-  const auto twice = epsilon();
-  run(fixed("2e-2", "q"));
-  lose_journals_and_keys();
-  world.forget_database();
-  run(fixed("1e-2", "t"));
-  EXPECT_GT(epsilon(), twice);
-}
-
 // Two copies booked the row apart, and the record's has its answer.
 TEST_F(OlderDatabase, OfAnotherBookingKeepsIt) {
   run(fixed("1e-2", "other"));
@@ -602,16 +356,6 @@ TEST_F(OlderDatabase, ARestoredSelectionStaysBegun) {
   EXPECT_GE(epsilon(), before);
 }
 
-TEST_F(OlderDatabase, ARecordThatCannotBeReadIsNamed) {
-  run(fixed("1e-2", "q"));
-  const auto path = world.out().release_record("q");
-  fs::resize_file(path, fs::file_size(path) / 2);
-  run(fixed("2e-2", "t"));
-  const auto odometer = odometer_of(world.store(), world.out()).value();
-  ASSERT_EQ(odometer.unreadable.size(), 1u);
-  EXPECT_THAT(odometer.unreadable.at(0), HasSubstr(path));
-}
-
 // The record is written while runs go on, and not only when a row ends.
 TEST_F(OlderDatabase, TheRecordIsWrittenBeforeARowEnds) {
   FakeExecutor executor;
@@ -625,35 +369,6 @@ TEST_F(OlderDatabase, TheRecordIsWrittenBeforeARowEnds) {
   });
   EXPECT_FALSE(results::is_answered(world.store().studies("q").value().at(0)));
   EXPECT_GT(sizes.back(), sizes.front());
-}
-
-// A folder that cannot be read is not an empty one.
-TEST_F(OlderDatabase, JournalsThatCannotBeReadAreNotNone) {
-  run(fixed("1e-2", "q"));
-  lose_journals();
-  fs::remove_all(world.out().journals());
-  ASSERT_TRUE(odometer_of(world.store(), world.out()).value().unreadable.empty());
-  write_file_atomically(world.out().journals(), "").value();
-  EXPECT_THAT(odometer_of(world.store(), world.out()).value().unreadable.at(0),
-              HasSubstr("cannot read the folder"));
-  EXPECT_FALSE(restore_from_records(world.store(), world.out()));
-  fs::remove(world.out().journals());
-  fs::remove_all(world.out().keys());
-  write_file_atomically(world.out().keys(), "").value();
-  EXPECT_THAT(odometer_of(world.store(), world.out()).value().unreadable.at(0),
-              HasSubstr("cannot read the folder"));
-  fs::remove(world.out().keys());
-}
-
-TEST(FolderLock, HoldsWithoutItsFile) {
-  World world;
-  fs::create_directories(world.out().root);
-  const auto lock = FolderLock::acquire(world.out());
-  ASSERT_TRUE(lock);
-  fs::remove(world.out().lock());
-  const auto second = FolderLock::acquire(world.out());
-  ASSERT_FALSE(second);
-  EXPECT_THAT(second.error().message, HasSubstr("was deleted"));
 }
 
 }  // namespace older_database_test

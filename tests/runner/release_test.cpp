@@ -144,5 +144,16 @@ TEST(FolderLock, OneAtATime) {
   EXPECT_TRUE(FolderLock::acquire(world.out()));
 }
 
+TEST(FolderLock, HoldsWithoutItsFile) {
+  World world;
+  fs::create_directories(world.out().root);
+  const auto lock = FolderLock::acquire(world.out());
+  ASSERT_TRUE(lock);
+  fs::remove(world.out().lock());
+  const auto second = FolderLock::acquire(world.out());
+  ASSERT_FALSE(second);
+  EXPECT_THAT(second.error().message, HasSubstr("was deleted"));
+}
+
 }  // namespace release_test
 }  // namespace hyfreedp::runner
