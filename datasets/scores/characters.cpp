@@ -51,8 +51,6 @@ std::u32string lower_case(std::u32string characters) {
   return characters;
 }
 
-std::string lower_case(std::string_view text) { return text_of(lower_case(characters_of(text))); }
-
 bool is_space(char32_t character) {
   if (character < 0x80)
     return character == U' ' || (character >= 0x09 && character <= 0x0d) ||

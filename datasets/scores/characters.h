@@ -14,7 +14,6 @@ std::string text_of(std::u32string_view characters);
 // Each character by itself; what becomes several letters, or depends on its place in a word, is not
 // told apart.
 std::u32string lower_case(std::u32string characters);
-std::string lower_case(std::string_view text);
 // True for the characters at which Python's str.split() splits.
 bool is_space(char32_t character);
 // Letters, numbers and the underscore: what a word has, in Python's regular expressions.

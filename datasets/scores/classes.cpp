@@ -14,13 +14,6 @@ void check_lengths(std::span<const std::int64_t> predicted, std::span<const std:
 
 }  // namespace
 
-double accuracy(std::span<const std::int64_t> predicted, std::span<const std::int64_t> classes) {
-  check_lengths(predicted, classes);
-  double right = 0;
-  for (std::size_t i = 0; i < classes.size(); ++i) right += predicted[i] == classes[i] ? 1 : 0;
-  return right / static_cast<double>(classes.size());
-}
-
 double binary_f1(std::span<const std::int64_t> predicted, std::span<const std::int64_t> classes) {
   check_lengths(predicted, classes);
   double both = 0, either = 0;  // sums of the two counts: 2 tp, 2 tp + fp + fn
@@ -34,8 +27,10 @@ double binary_f1(std::span<const std::int64_t> predicted, std::span<const std::i
 double matthews_correlation(std::span<const std::int64_t> predicted, std::span<const std::int64_t> classes) {
   check_lengths(predicted, classes);
   const auto count = static_cast<double>(classes.size());
+  double right = 0;
   std::map<std::int64_t, std::pair<double, double>> times;  // predicted, there
   for (std::size_t i = 0; i < classes.size(); ++i) {
+    right += predicted[i] == classes[i] ? 1 : 0;
     ++times[predicted[i]].first;
     ++times[classes[i]].second;
   }
@@ -46,7 +41,7 @@ double matthews_correlation(std::span<const std::int64_t> predicted, std::span<c
     truths += of.second * of.second;
   }
   const double variances = (count * count - predictions) * (count * count - truths);
-  const double covariance = accuracy(predicted, classes) * count * count - products;
+  const double covariance = right * count - products;
   return variances == 0 ? 0 : covariance / std::sqrt(variances);
 }
 

@@ -107,13 +107,12 @@ Word with_i_for_y(const Word& word) {
 Word without_double_suffix(const Word& word) {
   if (word.ends_with(U"alli") && is_measured(Part(word).substr(0, word.size() - 4)))
     return without_double_suffix(word.substr(0, word.size() - 2));
-  static constexpr Rule kRules[] = {{U"ational", U"ate"}, {U"tional", U"tion"}, {U"enci", U"ence"},
-                                    {U"anci", U"ance"},   {U"izer", U"ize"},    {U"bli", U"ble"},
-                                    {U"alli", U"alli"},   {U"entli", U"ent"},   {U"eli", U"e"},
-                                    {U"ousli", U"ous"},   {U"ization", U"ize"}, {U"ation", U"ate"},
-                                    {U"ator", U"ate"},    {U"alism", U"al"},    {U"iveness", U"ive"},
-                                    {U"fulness", U"ful"}, {U"ousness", U"ous"}, {U"aliti", U"al"},
-                                    {U"iviti", U"ive"},   {U"biliti", U"ble"},  {U"fulli", U"ful"}};
+  static constexpr Rule kRules[] = {
+      {U"ational", U"ate"}, {U"tional", U"tion"}, {U"enci", U"ence"},   {U"anci", U"ance"},
+      {U"izer", U"ize"},    {U"bli", U"ble"},     {U"entli", U"ent"},   {U"eli", U"e"},
+      {U"ousli", U"ous"},   {U"ization", U"ize"}, {U"ation", U"ate"},   {U"ator", U"ate"},
+      {U"alism", U"al"},    {U"iveness", U"ive"}, {U"fulness", U"ful"}, {U"ousness", U"ous"},
+      {U"aliti", U"al"},    {U"iviti", U"ive"},   {U"biliti", U"ble"},  {U"fulli", U"ful"}};
   // The l of -logi counts to what is before it.
   if (word.ends_with(U"logi"))
     return is_measured(Part(word).substr(0, word.size() - 3)) ? word.substr(0, word.size() - 1) : word;

@@ -1,5 +1,5 @@
 // The stem of an English word by Porter's algorithm (Program 14, 1980) with the changes of NLTK's
-// PorterStemmer in its default mode: twelve irregular words, and what becomes of -y, -ies, -ied,
+// PorterStemmer in its default mode: sixteen irregular words, and what becomes of -y, -ies, -ied,
 // -alli, -fulli and -logi. "generously" and "generous" have the stem "gener".
 #pragma once
 

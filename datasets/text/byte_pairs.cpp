@@ -261,15 +261,6 @@ std::vector<std::int64_t> BytePairs::encode(std::string_view text) {
   return ids;
 }
 
-std::string BytePairs::decode(const std::vector<std::int64_t>& ids) const {
-  std::string text;
-  for (const auto id : ids) {
-    HYFREEDP_CHECK(id >= 0 && id < vocabulary(), "an id outside the vocabulary");
-    text += symbols_[static_cast<std::size_t>(id)];
-  }
-  return text;
-}
-
 std::string BytePairs::text_of(const std::vector<std::int64_t>& ids) const {
   std::map<std::int64_t, std::string> others;  // ids that do not stand for what their symbols are
   for (const auto& [name, id] : marks_) others[id] = "";

@@ -50,7 +50,7 @@ enum class Purpose : std::uint8_t {
   score_noise = 5,     // added to a validation score
   selection = 6,       // how many candidates, and which (private selection)
   split = 7,           // dividing data into parts
-  synthetic_data = 8,  // generated datasets
+  synthetic_data = 8,  // generated datasets, and texts that are written (of a key of their own)
   shuffling = 9,       // order of examples in non-private runs
   validation_sampling = 10,
   clip_count_noise = 11,  // added to the count of samples below an adaptive clipping threshold

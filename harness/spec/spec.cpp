@@ -121,21 +121,28 @@ void apply_labels(Spec& spec) {
   }
 }
 
-std::string recorded_by(Metric metric) {
+RecordedBy recorded_by(Metric metric) {
   switch (metric) {
     case Metric::accuracy:
     case Metric::loss:
     case Metric::perplexity:
     case Metric::seconds:
-      return "";
+      return RecordedBy::always;
     case Metric::macro_accuracy:
     case Metric::auc:
     case Metric::mcc:
     case Metric::f1:
-      return "by_class: true";
-    default:
-      return "written: {}";
+      return RecordedBy::by_class;
+    case Metric::bleu_mteval13a:
+    case Metric::nist_mteval13a:
+    case Metric::meteor_nltk_exact_and_stem_13a:
+    case Metric::rouge_l_coco_13a:
+    case Metric::cider_coco_13a:
+    case Metric::squad_exact_match:
+    case Metric::squad_f1:
+      break;
   }
+  return RecordedBy::written;
 }
 
 Table laid_over(Table above, const Table& below) {

@@ -29,9 +29,10 @@ enum class Metric {
   mcc,
   f1
 };
-// What `evaluate` must say so that runs record the metric, "by_class: true" or "written: {}";
-// empty: they always do (perplexity: those of language models).
-std::string recorded_by(Metric metric);
+// Whether runs record the metric always (perplexity: those of language models), or where `evaluate`
+// says `by_class: true` or `written: {}`. Scores of written texts are recorded once, at the end.
+enum class RecordedBy { always, by_class, written };
+RecordedBy recorded_by(Metric metric);
 enum class FoldedGroups { all, median, max };
 enum class IntervalKind { none, t, bootstrap };
 // The columns beside the results: the label with its flags, the time, the memory.

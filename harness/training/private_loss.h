@@ -26,9 +26,10 @@ mechanism::BoundedSum bounded_difference_sum(const torch::Tensor& losses, const 
 // sum_i clamp(after_i - before_i, -C, C), where `bound` is C > 0, or infinite for non-private rows.
 // A change that is NaN, also of two infinite losses, counts as 0. With a finite C each change is
 // rounded to a multiple of 2^-30 of C (1 - 2^-20), so that sums of up to 2^23 records are exact in
-// any order, and what rounding does to the last product stays below C. Not covered: a loss may
-// differ in its last bits with the samples beside it in a microbatch. That is below 1 % of S for C
-// of 1e-4 and more of float32 losses near 1, and more than S only for C below 1e-6.
+// any order, and what rounding does to the last product stays below C. Not covered: losses may
+// differ in their last bits with the samples beside them in a microbatch, of all records behind one
+// that is added or removed. For float32 losses near 1 that is some 1e-7 for each record of the
+// batch; it is neither bounded nor measured.
 mechanism::BoundedSum bounded_change_sum(const torch::Tensor& after, const torch::Tensor& before,
                                          double bound);
 // The sum of the scores of records (trial::ScoreRelease), from their `losses` [n]:

@@ -296,7 +296,7 @@ class Run {
     do_to_the_end();
     const double rate = setup_.controller->learning_rate(step_);
     norms_.see_weights(weights_);
-    auto released = direction_of_step_ ? release_change_and_advance(rate) : release_and_advance(rate);
+    auto released = setup_.zeroth_order ? release_change_and_advance(rate) : release_and_advance(rate);
     if (!released) return released.error();
     scalars_ = setup_.optimizer->scalars();
     norms_.add_to(scalars_, step_ + 1 == job_.config.steps);
@@ -309,7 +309,7 @@ class Run {
       if (!probed) return probed.error();
       finite = *probed;
     }
-    if (direction_of_step_) scalars_["loss_slope"] = slope_;
+    if (setup_.zeroth_order) scalars_["loss_slope"] = slope_;
     if (auto clipped = release_clipping(); !clipped) return clipped.error();
 
     const bool owns = setup_.optimizer->owns_step_size();

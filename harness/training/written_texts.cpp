@@ -31,6 +31,8 @@ Result<void> check_network(const trial::TrialConfig& config, const datasets::Siz
                            std::int64_t length) {
   const auto plan = models::blueprint(config.model.name, config.model.options, models::model_input(sizes));
   if (!plan) return plan.error();
+  if (auto beams = models::check_beams(*config.evaluation.recorded.written, sizes.vocabulary); !beams)
+    return error(kWhere + beams.error().message);
   auto reads = models::graph::check_left_to_right(plan->graph, length);
   return reads ? reads : in_context(kWhere + ("model " + config.model.name), reads.error());
 }
@@ -62,7 +64,10 @@ Result<WrittenTask> written_task(const trial::TrialConfig& config, const dataset
       task.references.emplace_back();
     }
     const auto text = task.tokenizer->decode(reference);
-    if (!text) return error(kWhere + std::string("the tokenizer is of networks that write no texts."));
+    if (!text)
+      return error(
+          kWhere +
+          std::string("no texts are made of this tokenizer's ids; those of byte-pair encoding are."));
     task.references[place->second].push_back(*text);
   }
   if (without_prompt > 0)
@@ -81,15 +86,13 @@ Result<std::optional<NamedScores>> write_and_score(const models::Network& networ
                                                    const trial::GenerationOptions& options,
                                                    const std::function<bool()>& was_stopped) {
   std::vector<scores::Example> examples;
-  const auto batch = static_cast<std::size_t>(options.batch);
-  for (std::size_t begin = 0; begin < task.prompts.size(); begin += batch) {
-    if (was_stopped()) return std::optional<NamedScores>();
-    const auto count = std::min(batch, task.prompts.size() - begin);
-    const auto texts = models::continue_texts(network, std::span(task.prompts).subspan(begin, count), options,
-                                              task.tokenizer->marks().end, begin);
-    for (std::size_t i = 0; i < count; ++i)
-      examples.push_back({task.tokenizer->decode(texts[i].ids).value_or(""), task.references[begin + i]});
-  }
+  const auto take = [&](std::size_t first, std::span<const models::Written> texts) {
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      examples.push_back({task.tokenizer->decode(texts[i].ids).value_or(""), task.references[first + i]});
+    return !was_stopped();
+  };
+  models::continue_texts(network, task.prompts, options, task.tokenizer->marks().end, take);
+  if (examples.size() < task.prompts.size()) return std::optional<NamedScores>();
   const auto values = scores::score_texts(examples);
   if (!values) return values.error();
   NamedScores named;

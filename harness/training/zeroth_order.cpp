@@ -16,13 +16,14 @@ namespace {
 
 using torch::Tensor;
 
-constexpr std::int64_t kAddedPiece = 16384;     // elements that a thread takes at once
-constexpr std::int64_t kSummedPiece = 1 << 20;  // of which a norm is summed at once
+// Elements that a thread takes at once, and of which a norm is summed at once: ATen sums so few by
+// one thread.
+constexpr std::int64_t kPiece = 16384;
 
 double norm_of(const Tensor& vector) {
   double squares = 0;
-  for (std::int64_t begin = 0; begin < vector.numel(); begin += kSummedPiece) {
-    const auto piece = vector.narrow(0, begin, std::min(kSummedPiece, vector.numel() - begin));
+  for (std::int64_t begin = 0; begin < vector.numel(); begin += kPiece) {
+    const auto piece = vector.narrow(0, begin, std::min(kPiece, vector.numel() - begin));
     squares += piece.to(torch::kFloat64).square().sum().item<double>();
   }
   return std::sqrt(squares);
@@ -54,7 +55,7 @@ void RandomDirection::add_to(Tensor& out, double x) const {
   }
   AT_DISPATCH_FLOATING_TYPES(out.scalar_type(), "random_direction", [&] {
     auto* const values = out.data_ptr<scalar_t>();
-    at::parallel_for(0, out.numel(), kAddedPiece, [&](std::int64_t begin, std::int64_t end) {
+    at::parallel_for(0, out.numel(), kPiece, [&](std::int64_t begin, std::int64_t end) {
       random::add_normals(key_, address_, static_cast<std::uint64_t>(begin), factor,
                           std::span<scalar_t>(values + begin, static_cast<std::size_t>(end - begin)));
     });

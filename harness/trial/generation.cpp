@@ -22,8 +22,8 @@ std::vector<OptionSpec> generation_options() {
                                      "the tokens drawn from are the fewest with this probability together")),
        with("nucleus", ranged_option("temperature", 1e-3, 1e3,
                                      "logits are divided by it: below 1 likely tokens become likelier")),
-       with("nucleus", ranged_option("seed", 0, 9e15, "of the draws; equal seeds give equal texts")),
-       ranged_option("batch", 1, 65536, "prompts at once, which changes time and memory alone")});
+       with("nucleus", ranged_option("seed", 0, 9e15, "of the draws")),
+       ranged_option("batch", 1, 65536, "prompts at once; another number may round logits otherwise")});
 }
 
 }  // namespace hyfreedp::trial

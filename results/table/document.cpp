@@ -62,8 +62,12 @@ DocumentPanel panel_of(const TableModel& table, const PanelModel& model, Documen
   for (const auto column : aside)
     panel.columns.push_back({column == TableColumn::time ? "Time" : "Memory", true});
   // What is the same in each column of an epsilon is said in the first.
-  auto beside_look = model.look;
-  beside_look.epsilon = beside_look.n = false;
+  const auto beside_look = [&](const CellModel& first, const CellModel& cell) {
+    auto look = model.look;
+    look.epsilon = look.epsilon && cell.epsilon != first.epsilon;
+    look.n = look.n && cell.n != first.n;
+    return look;
+  };
   for (const auto& row : model.rows) {
     const auto at = panel.rows.size();
     DocumentRow made{.heads = {row.title}, .label = {}, .notes = row.notes};
@@ -74,8 +78,10 @@ DocumentPanel panel_of(const TableModel& table, const PanelModel& model, Documen
     }
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       made.cells.push_back(cell_of(row.cells[i], model.look));
-      for (const auto& beside : model.also)
-        made.cells.push_back(cell_of(beside.rows[at].cells[i], beside_look));
+      for (const auto& beside : model.also) {
+        const auto& cell = beside.rows[at].cells[i];
+        made.cells.push_back(cell_of(cell, beside_look(row.cells[i], cell)));
+      }
     }
     if (model.table.ranks)
       made.cells.push_back({.main = row.mean_rank ? short_number(*row.mean_rank, 3) : "-"});

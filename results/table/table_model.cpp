@@ -201,7 +201,8 @@ class Builder {
     return panel;
   }
 
-  // What stands in the cells of the first metric, and what a paper prints, which is of that.
+  // Drops what the first metric's cells show already, and the paper's values, which are of that
+  // metric.
   static void keep_metric_alone(PanelModel& beside) {
     for (auto& row : beside.rows) {
       for (auto& cell : row.cells) {
@@ -347,7 +348,7 @@ class Builder {
       result.failure_kind =
           settings_.metric == spec::Metric::accuracy ? "no-test-accuracy" : "no-" + name_of(settings_.metric);
       result.failure_message = "the reported run holds no " + metric_facts(settings_.metric).title;
-      if (const auto what = spec::recorded_by(settings_.metric); !what.empty())
+      if (const auto what = asked_of_evaluate(settings_.metric); !what.empty())
         result.failure_message += fmt::format(", which `evaluate: {{{}}}` records", what);
       return reported;
     }

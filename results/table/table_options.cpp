@@ -2,71 +2,67 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 
 namespace hyfreedp::results {
 const MetricFacts& metric_facts(spec::Metric metric) {
-  static const MetricFacts kAccuracy{"test accuracy", "%", 1, true, "accuracy", ""};
-  static const MetricFacts kLoss{"test loss", "", 3, false, "loss", "loss"};
-  static const MetricFacts kSeconds{"training time of the reported run", "s", 2, false, "", "s"};
-  static const MetricFacts kMacro{"test macro accuracy", "%", 1, true, "macro-accuracy", "macro accuracy"};
-  static const MetricFacts kAuc{"test AUC", "%", 1, true, "auc", "AUC"};
+  using spec::Metric;
   // What is not the number of the definition's own program says so (datasets/scores/scores.h).
-  static const MetricFacts kBleu{"test BLEU (mteval-v13a)", "%", 2, true, "bleu-mteval13a", "BLEU"};
-  static const MetricFacts kNist{"test NIST (mteval-v13a)", "", 3, true, "nist-mteval13a", "NIST"};
-  static const MetricFacts kMeteor{
-      "test METEOR (nltk's definition, exact and stem matches alone, 13a tokens)",
-      "%",
-      2,
-      true,
-      "meteor-nltk-exact-and-stem-13a",
-      "METEOR, exact and stem"};
-  static const MetricFacts kRouge{"test ROUGE-L (pycocoevalcap's definition, 13a tokens)",
-                                  "%",
-                                  2,
-                                  true,
-                                  "rouge-l-coco-13a",
-                                  "ROUGE-L, 13a"};
-  static const MetricFacts kCider{
-      "test CIDEr-D (pycocoevalcap's definition, 13a tokens)", "", 3, true, "cider-coco-13a", "CIDEr, 13a"};
-  static const MetricFacts kExactMatch{
-      "test exact match (SQuAD v1.1)", "%", 2, true, "squad-exact-match", "exact match"};
-  static const MetricFacts kSquadF1{"test F1 of words (SQuAD v1.1)", "%", 2, true, "squad-f1", "F1"};
-  static const MetricFacts kPerplexity{"test perplexity, by token", "", 2, false, "perplexity", "perplexity"};
-  static const MetricFacts kMcc{"test Matthews correlation", "", 3, true, "mcc", "MCC"};
-  static const MetricFacts kF1{"test F1 of the second class", "%", 1, true, "f1", "F1"};
-  switch (metric) {
-    case spec::Metric::accuracy:
-      return kAccuracy;
-    case spec::Metric::loss:
-      return kLoss;
-    case spec::Metric::macro_accuracy:
-      return kMacro;
-    case spec::Metric::auc:
-      return kAuc;
-    case spec::Metric::bleu_mteval13a:
-      return kBleu;
-    case spec::Metric::nist_mteval13a:
-      return kNist;
-    case spec::Metric::meteor_nltk_exact_and_stem_13a:
-      return kMeteor;
-    case spec::Metric::rouge_l_coco_13a:
-      return kRouge;
-    case spec::Metric::cider_coco_13a:
-      return kCider;
-    case spec::Metric::squad_exact_match:
-      return kExactMatch;
-    case spec::Metric::squad_f1:
-      return kSquadF1;
-    case spec::Metric::perplexity:
-      return kPerplexity;
-    case spec::Metric::mcc:
-      return kMcc;
-    case spec::Metric::f1:
-      return kF1;
-    case spec::Metric::seconds:
+  static const auto kFacts = [] {
+    std::map<Metric, MetricFacts> all{
+        {Metric::accuracy, {.title = "test accuracy", .unit = "%"}},
+        {Metric::loss, {.title = "test loss", .decimals = 3, .larger_is_better = false, .column = "loss"}},
+        {Metric::perplexity,
+         {.title = "test perplexity, by token",
+          .decimals = 2,
+          .larger_is_better = false,
+          .column = "perplexity"}},
+        {Metric::seconds,
+         {.title = "training time of the reported run", .unit = "s", .decimals = 2, .column = "s"}},
+        {Metric::macro_accuracy, {.title = "test macro accuracy", .unit = "%", .column = "macro accuracy"}},
+        {Metric::auc, {.title = "test AUC", .unit = "%", .column = "AUC"}},
+        {Metric::mcc, {.title = "test Matthews correlation", .decimals = 3, .column = "MCC"}},
+        {Metric::f1, {.title = "test F1 of the second class", .unit = "%", .column = "F1"}},
+        {Metric::bleu_mteval13a,
+         {.title = "test BLEU (mteval-v13a)", .unit = "%", .decimals = 2, .column = "BLEU"}},
+        {Metric::nist_mteval13a, {.title = "test NIST (mteval-v13a)", .decimals = 3, .column = "NIST"}},
+        {Metric::meteor_nltk_exact_and_stem_13a,
+         {.title = "test METEOR (nltk's definition, exact and stem matches alone, 13a tokens)",
+          .unit = "%",
+          .decimals = 2,
+          .column = "METEOR, exact and stem"}},
+        {Metric::rouge_l_coco_13a,
+         {.title = "test ROUGE-L (pycocoevalcap's definition, 13a tokens)",
+          .unit = "%",
+          .decimals = 2,
+          .column = "ROUGE-L, 13a"}},
+        {Metric::cider_coco_13a,
+         {.title = "test CIDEr-D (pycocoevalcap's definition, 13a tokens)",
+          .decimals = 3,
+          .column = "CIDEr, 13a"}},
+        {Metric::squad_exact_match,
+         {.title = "test exact match (SQuAD v1.1)", .unit = "%", .decimals = 2, .column = "exact match"}},
+        {Metric::squad_f1,
+         {.title = "test F1 of words (SQuAD v1.1)", .unit = "%", .decimals = 2, .column = "F1"}},
+    };
+    for (auto& [one, facts] : all) {
+      if (one != Metric::seconds) facts.recorded = name_of(one);
+    }
+    return all;
+  }();
+  return kFacts.at(metric);
+}
+
+std::string asked_of_evaluate(spec::Metric metric) {
+  switch (spec::recorded_by(metric)) {
+    case spec::RecordedBy::always:
+      return "";
+    case spec::RecordedBy::by_class:
+      return "by_class: true";
+    case spec::RecordedBy::written:
       break;
   }
-  return kSeconds;
+  return "written: {}";
 }
 
 double shown_value(const MetricFacts& facts, double recorded) {
@@ -162,10 +158,15 @@ Result<TableSettings> table_settings(const spec::Table& given, const std::string
     return error(
         fmt::format("{}.also names {}, which is the metric itself.", where, name_of(settings.metric)));
   }
-  const bool has_seconds = settings.metric == spec::Metric::seconds ||
-                           std::ranges::count(settings.also, spec::Metric::seconds) > 0;
-  if (has_seconds && settings.last_checkpoints > 1) {
-    return error(where + ".last_checkpoints is of accuracy or loss; a run has one time.");
+  auto metrics = settings.also;
+  metrics.push_back(settings.metric);
+  const auto once = std::ranges::find_if(metrics, [](spec::Metric metric) {
+    return metric == spec::Metric::seconds || spec::recorded_by(metric) == spec::RecordedBy::written;
+  });
+  if (once != metrics.end() && settings.last_checkpoints > 1) {
+    return error(
+        fmt::format("{}.last_checkpoints is of what a run evaluates several times; {} is recorded once.",
+                    where, name_of(*once)));
   }
   return settings;
 }

@@ -52,14 +52,17 @@ Result<TableLook> table_look(const spec::Table& given, const std::string& where)
 
 // The metric that a cell shows.
 struct MetricFacts {
-  std::string title;  // in a column's header and in sentences
-  std::string unit;   // empty: none
+  std::string title;      // in a column's header and in sentences
+  std::string unit = "";  // empty: none
   int decimals = 1;
   bool larger_is_better = true;
-  std::string recorded = "";  // name among a run's metrics; empty: the run's time
-  std::string column = "";    // after a column's title; empty: nothing, of the usual metric
+  // The metric's own name among a run's metrics; empty: the run's time.
+  std::string recorded = "";
+  std::string column = "";  // after a column's title; empty: nothing, of the usual metric
 };
 const MetricFacts& metric_facts(spec::Metric metric);
+// What `evaluate` must say for it, "by_class: true" or "written: {}"; empty: nothing.
+std::string asked_of_evaluate(spec::Metric metric);
 // A recorded value as the table shows it: fractions in percent.
 double shown_value(const MetricFacts& facts, double recorded);
 

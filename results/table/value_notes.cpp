@@ -51,7 +51,7 @@ std::string also_note(const std::vector<spec::Metric>& metrics) {
     titles.push_back(facts.title + (facts.unit == "%" ? ", in percent" : facts.unit.empty() ? "" : ", in s"));
   }
   return "In the columns beside it, of the same runs: " + join(titles, "; ") +
-         ". ε and n are those of the first column.";
+         ". ε and n are those of the first column, but where a cell says others.";
 }
 
 std::string relation_note(const PanelModel& panel) {

@@ -79,7 +79,11 @@ TEST(AuditRequest, EveryFieldIsDemandedAndChecked) {
   }
   auto of_losses = good;  // with the probes of this one
   of_losses["plan"].as_object()["released"] = "loss-change";
-  EXPECT_FALSE(audit::request_from_json(of_losses, "test"));
+  of_losses["plan"].as_object()["clipping"] = "abadi";
+  const auto probed = audit::request_from_json(of_losses, "test");
+  ASSERT_FALSE(probed);
+  EXPECT_NE(probed.error().message.find("probes are for gradients"), std::string::npos)
+      << probed.error().message;
   for (const auto& [key, value] :
        std::vector<std::pair<const char*, json::value>>{{"noise", 0}, {"points", 2}, {"interval", 0}}) {
     auto object = good;

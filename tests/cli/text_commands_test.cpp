@@ -1,7 +1,9 @@
 // `hyfreedp score`, and what `hyfreedp generate` refuses before it asks a worker.
+#include <algorithm>
 #include <gmock/gmock.h>
 
 #include "datasets/scores/scores.h"
+#include "results/table/table_options.h"
 #include "tests/cli/command_fixture.h"
 
 namespace hyfreedp::cli {
@@ -50,6 +52,20 @@ TEST_F(ScoreCommand, FilesThatDoNotFitAreRefused) {
   expect_refused({texts, file("latin.txt", "one\ncaf\xe9\n")}, {"latin.txt:2: is not UTF-8"});
 }
 
+// Tables show each of them under its name.
+TEST(TextScores, AreMetricsOfTables) {
+  for (const auto& score : scores::text_scores()) {
+    std::string name = score.name;
+    std::ranges::replace(name, '_', '-');
+    const auto metric = enum_from<spec::Metric>(name, "");
+    ASSERT_TRUE(metric) << name;
+    EXPECT_EQ(results::metric_facts(*metric).recorded, name);
+    EXPECT_EQ(spec::recorded_by(*metric), spec::RecordedBy::written) << name;
+  }
+  for (const auto& name : names_of<spec::Metric>())
+    EXPECT_FALSE(results::metric_facts(*enum_from<spec::Metric>(name, "")).title.empty()) << name;
+}
+
 class GenerateCommand : public CommandTest {
  protected:
   GenerateCommand() : CommandTest("generate") {}
@@ -64,9 +80,10 @@ TEST_F(GenerateCommand, WhatCannotBeIsRefused) {
   expect_refused({"no-such-weights", "--prompts", prompts}, {"no-such-weights"});
   expect_refused({weights, "--prompts", prompts, "--beam", "4", "--top-p", "0.9"},
                  {"--beam searches and does not draw"});
-  expect_refused({weights, "--prompts", prompts, "--beam", "1"}, {"beams", "1", "2"});
+  expect_refused({weights, "--prompts", prompts, "--beam", "1"}, {"beams", "from 2 to 256"});
   expect_refused({weights, "--prompts", prompts, "--beam", "2.5"}, {"beams"});
-  expect_refused({weights, "--prompts", prompts, "--length-penalty", "2"}, {"length_penalty", "beam"});
+  expect_refused({weights, "--prompts", prompts, "--length-penalty", "2"},
+                 {"--length-penalty is read only with --beam"});
   expect_refused({weights, "--prompts", prompts, "--top-p", "1.5"}, {"top_p"});
   expect_refused({weights, "--prompts", prompts, "--tokens", "many"}, {"--tokens"});
   expect_refused({weights, "--prompts", file("empty.txt", "")}, {"empty.txt: has no prompt"});

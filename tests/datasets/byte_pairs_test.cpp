@@ -125,7 +125,7 @@ TEST(E2e, LabelsAreTheAnswerAlone) {
   for (std::int64_t t = 0; t < 64; ++t) {
     if (const auto label = labels[0][t].item<std::int64_t>(); label != -100) answer.push_back(label);
   }
-  EXPECT_EQ(tokenizer().decode(answer),
+  EXPECT_EQ(tokenizer().text_of(answer),
             " There is a place in the city centre, Alimentum, that is not family-friendly.<|endoftext|>");
   EXPECT_EQ(labels[0][0].item<std::int64_t>(), -100);
 }
@@ -197,11 +197,11 @@ TEST(ReferenceText, IdsAndBytesAreThoseOfOtherTokenizers) {
     const auto text = from_hex(std::string(item.at("utf8_hex").as_string()));
     const auto ids = ids_of(item.at("ids"));
     EXPECT_EQ(pairs.encode(text), ids) << text;
-    EXPECT_EQ(pairs.decode(ids), text);
+    EXPECT_EQ(pairs.text_of(ids), text);
     ++cases;
   }
   for (const auto& item : reference.at("decode").as_array()) {
-    EXPECT_EQ(pairs.decode(ids_of(item.at("ids"))), from_hex(std::string(item.at("bytes_hex").as_string())));
+    EXPECT_EQ(pairs.text_of(ids_of(item.at("ids"))), from_hex(std::string(item.at("bytes_hex").as_string())));
     ++cases;
   }
   std::cout << "ReferenceText: " << cases << " cases ran\n";

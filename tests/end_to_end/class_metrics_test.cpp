@@ -91,6 +91,7 @@ TEST_F(ClassMetrics, AreSaidToBeMissingWhereTheyAreNot) {
   EXPECT_THAT(refused("loss, also: [accuracy, auc]"), HasSubstr("table.also names auc, which is of what"));
   EXPECT_THAT(refused("loss, also: [loss]"), HasSubstr("names loss, which is the metric itself"));
   EXPECT_THAT(refused("f1", ", by_class: true"), HasSubstr("is of two classes"));
+  EXPECT_THAT(refused("loss, also: [seconds]"), HasSubstr("seconds is recorded once"));
   EXPECT_THAT(refused("perplexity"), HasSubstr("is of language models"));
 }
 

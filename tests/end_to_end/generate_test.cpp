@@ -47,7 +47,11 @@ TEST_F(Generate, ContinuesEachPromptInItsPlace) {
     EXPECT_LE(tokens, 6);
   }
   EXPECT_EQ(written({"--batch", "1", "--threads", "1"}), texts);
-  EXPECT_EQ(written({"--beam", "3"}).size(), 3U);
+  // Of one token, the likeliest, is drawn always.
+  EXPECT_EQ(written({"--top-p", "1e-6", "--seed", "3"}), texts);
+  write("prompts.jsonl", "{\"text\": \"no\", \"prompt\": \"one\"}\n");
+  const auto from_lines = run({"generate", "net", "--prompts", "prompts.jsonl", "--tokens", "6"});
+  EXPECT_EQ(from_lines.out, canonical_json(texts[0]) + "\n");
 }
 
 TEST_F(Generate, EqualSeedsGiveEqualTexts) {
@@ -103,8 +107,8 @@ TEST_F(Generate, ARunRecordsTheScoresOfWhatItWrites) {
   const auto spec = [&](const std::string& length, const std::string& written) {
     return fmt::format(
         "name: written\ndataset: {{name: text-file, path: chats, text: answer, prompt: question, tokenizer: "
-        "net, length: {}, other_people: true}}\nmodel: {{name: gpt2, weights: net}}\nepsilon: [8]\nseeds: "
-        "[0]\ntrain: {{batch_size: 50, steps: 4, optimizer: adamw}}\nevaluate: {{written: {}}}\ntable: "
+        "net, length: {}, other_people: true}}\nmodel: {{name: gpt2, weights: net}}\nepsilon: [500]\nseeds: "
+        "[0]\ntrain: {{batch_size: 50, steps: 60, optimizer: adamw}}\nevaluate: {{written: {}}}\ntable: "
         "{{metric: bleu-mteval13a}}\nrows: [{{method: fixed-rate, options: {{lr: 3e-2}}}}]\n",
         length, written);
   };
@@ -122,9 +126,17 @@ TEST_F(Generate, ARunRecordsTheScoresOfWhatItWrites) {
   write("written.jsonl", ended.out);
   const auto scored = run({"score", "written.jsonl", "wanted.txt", "--json"});
   ASSERT_EQ(scored.code, 0) << scored.err;
+  // What a text counts by its length decides between short and long ones.
+  const auto by_length = [&](const std::string& penalty) {
+    return run({"generate", kept, "--prompts", "asked.txt", "--tokens", "12", "--beam", "8",
+                "--length-penalty", penalty})
+        .out;
+  };
+  EXPECT_LT(by_length("-10").size(), by_length("10").size());
   const auto metadata = read_json_file(kept + "/trial.json").value();
   const auto& recorded = metadata.at("test").as_object();
   const auto values = parse_json(scored.out, "scores").value();
+  EXPECT_GT(recorded.at("rouge-l-coco-13a").to_number<double>(), 0) << "nothing was learned";
   for (const auto& item : values.as_object()) {
     if (item.key() == "texts") continue;
     auto name = std::string(item.key());
@@ -135,6 +147,9 @@ TEST_F(Generate, ARunRecordsTheScoresOfWhatItWrites) {
   // What is refused, and where.
   const auto refused = run({"run", write("short.yaml", spec("12", "{}")), "--quiet", "--out", "short"});
   EXPECT_THAT(refused.out + refused.err, HasSubstr("cut at 'length' 12"));
+  const auto wide = run(
+      {"run", write("wide.yaml", spec("32", "{decoding: beam, beams: 200}")), "--quiet", "--out", "wide"});
+  EXPECT_THAT(wide.out + wide.err, HasSubstr("200 beams need a vocabulary of 400"));
   const auto unknown = run({"run", write("odd.yaml", spec("32", "{beam: 3}")), "--quiet"});
   EXPECT_EQ(unknown.code, 2);
   EXPECT_THAT(unknown.err, HasSubstr("evaluate.written"));

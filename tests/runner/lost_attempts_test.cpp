@@ -94,7 +94,7 @@ TEST_F(LostAttempts, KnowsAnAttemptLessBesideOneWithoutAName) {
   }
 }
 
-// What the key alone explains is put into the database, from which a cancelled row is priced.
+// A cancelled row is priced by what record and key tell beside the older database.
 TEST_F(LostAttempts, AndAKeyGiveTheCostOfACancelledRow) {
   const auto yaml = fixed("1e-2", "q");
   stop_again(Fate::linger, yaml);

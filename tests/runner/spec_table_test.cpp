@@ -90,7 +90,7 @@ TEST_F(SpecTable, MistakesNameTheirLineAndTheWayOut) {
   EXPECT_THAT(refusal(yaml("table: {interval: z}")), HasSubstr("one of none, t, bootstrap"));
   EXPECT_THAT(refusal(yaml("table: {last_checkpoints: 0}")), HasSubstr("last_checkpoints"));
   EXPECT_THAT(refusal(yaml("table: {metric: seconds, last_checkpoints: 3}")),
-              HasSubstr("a run has one time"));
+              HasSubstr("evaluates several times; seconds is recorded once"));
   EXPECT_THAT(refusal(yaml("table: {relative_to: prodgy}")),
               HasSubstr("names no row that the table shows: 'prodgy'. Did you mean 'prodigy'?"));
   EXPECT_THAT(refusal(yaml("table: {rerr: {random: prodigy, oracle: nobody}}")),

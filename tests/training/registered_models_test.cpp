@@ -96,6 +96,35 @@ TEST(RegisteredModels, SequencesAreEvaluatedByToken) {
   EXPECT_NEAR(result.perplexity(), 12, 1);  // small random weights know nothing of twelve tokens
 }
 
+// Every scored token has the same weight, whichever sequence it is of.
+TEST(RegisteredModels, PerplexityIsByToken) {
+  const torch::NoGradGuard no_gradients;
+  const Sample run(*models::find_model("gpt2").value(), "float64");
+  auto setup = run.setup();
+  stir(setup.network);
+  auto split = aligned(run.dataset.test);
+  split.labels = split.labels.clone();
+  // One token is scored of half of them.
+  split.labels.slice(0, 0, 25).slice(1, 1).fill_(models::kNotScored);
+  BatchReader reader(split, setup.options, 7);
+  const auto result = evaluate(setup.network, setup.labels, reader);
+  double sum = 0;
+  std::int64_t tokens = 0;
+  reader.for_all([&](const Microbatch& batch) {
+    const auto logits = setup.network.forward(batch.features).log_softmax(-1);
+    for (std::int64_t i = 0; i < logits.size(0); ++i) {
+      for (std::int64_t t = 0; t < batch.labels.size(1); ++t) {
+        const auto label = batch.labels[i][t].item<std::int64_t>();
+        if (label == models::kNotScored) continue;
+        sum -= logits[i][t][label].item<double>();
+        ++tokens;
+      }
+    }
+  });
+  EXPECT_EQ(tokens, 25 + 25 * 5);
+  EXPECT_NEAR(result.perplexity(), std::exp(sum / static_cast<double>(tokens)), 1e-9);
+}
+
 // Each sequence counts once, by the mean loss of its tokens.
 TEST(RegisteredModels, SequencesAreScoredByTheirMeanLosses) {
   const torch::NoGradGuard no_gradients;

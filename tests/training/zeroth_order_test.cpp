@@ -144,12 +144,16 @@ TEST(LossesBeside, AreThoseOfBothSidesAndLeaveTheWeights) {
     weights.copy_(before);
   }
   EXPECT_FALSE(at::equal(beside.ahead, beside.behind));
-  for (const int passes : {0, 1}) {  // stopped on the first side, or on the second
+  // Of six microbatches all but the first ask: stopped on the first side, or on the second.
+  BatchReader reader(data_of(config).private_train, setup->options, 7);
+  for (const int times : {0, 5}) {
     int asked = 0;
-    setup->train.stop_when([&] { return ++asked > passes; });
-    const auto none =
-        losses_beside(setup->network, setup->labels.loss, direction, 0.1, setup->train, rows, kept);
-    EXPECT_EQ(none.ahead.defined(), !setup->train.was_stopped());
+    reader.stop_when([&] { return ++asked > times; });
+    const auto none = losses_beside(setup->network, setup->labels.loss, direction, 0.1, reader, rows, kept);
+    EXPECT_EQ(asked, times + 1);
+    ASSERT_TRUE(reader.was_stopped()) << times;
+    EXPECT_FALSE(none.ahead.defined());
+    EXPECT_FALSE(none.behind.defined());
     EXPECT_TRUE(at::equal(weights, before));
   }
 }

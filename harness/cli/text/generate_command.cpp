@@ -26,7 +26,8 @@ folder. WEIGHTS is a folder, or the name of fetched weights; it may be what
 Prints a JSON object for each prompt: prompt, text, tokens, ended (whether by the end of text).
   --beam N        beam search with N beams, as transformers' generate finds its text
   --top-p P       draws from the likeliest tokens, as do --temperature and --seed
-Without these the likeliest token is taken each time. Equal seeds give equal texts.
+Without these the likeliest token is taken each time. Equal seeds give equal texts with the same
+numbers of prompts at once and of threads; with others the rounding of logits may decide a token.
 Example: hyfreedp generate smollm2-135m --prompts prompts.txt --top-p 0.9 --seed 1)";
 
 struct GenerateRequest {
@@ -49,7 +50,7 @@ struct GenerateRequest {
     options.value(seed, "seed", "S", "of the draws, a whole number (default 0)");
     options.value(tokens, "tokens", "N", "most tokens of a text (default 64)");
     options.value(batch, "batch", "N", "prompts at once (default 16)");
-    options.value(threads, "threads", "N", "threads (default: one for each core)");
+    options.value(threads, "threads", "N", "threads (default: one for each processor)");
   }
   Checked check() const {
     if (!weights) return unusable("generate needs a folder of weights");
@@ -63,6 +64,7 @@ Result<trial::GenerationOptions> options_of_request(const GenerateRequest& reque
   const bool draws = request.top_p || request.temperature || request.seed;
   if (request.beam && draws)
     return error("--beam searches and does not draw; leave out --top-p, --temperature and --seed.");
+  if (request.length_penalty && !request.beam) return error("--length-penalty is read only with --beam.");
   given["decoding"] = request.beam ? "beam" : draws ? "nucleus" : "greedy";
   for (const auto& [option, name, is_whole] :
        {std::tuple<const Given&, const char*, bool>{request.beam, "beams", true},

@@ -13,9 +13,9 @@ namespace {
 constexpr std::string_view kText = R"(
 Compares written texts with references, by BLEU, NIST, METEOR, ROUGE-L, CIDEr, exact match and F1,
 each with the name of its definition. TEXTS has a text a line, or is what `hyfreedp generate`
-wrote, called *.jsonl (its member `text`). REFERENCES has a reference a line; or, where a text has
-several, groups of lines that blank lines part, a group for each text, as the E2E challenge has
-them.
+wrote, called *.jsonl (its member `text`). REFERENCES has a reference a line, or is such a *.jsonl;
+or, where a text has several, groups of lines that blank lines part, a group for each text, as the
+E2E challenge has them. A single blank line makes groups of the whole file.
 Example: hyfreedp score written.jsonl references.txt)";
 
 struct ScoreRequest {

@@ -48,12 +48,15 @@ std::vector<BeamSearch::Beam> BeamSearch::candidates(const torch::Tensor& logari
   return found;
 }
 
+float BeamSearch::over() const {
+  return static_cast<float>(std::pow(static_cast<double>(length_), length_penalty_));
+}
+
 void BeamSearch::keep_finished(const std::vector<Beam>& candidates) {
-  const auto over = static_cast<float>(std::pow(static_cast<double>(length_), length_penalty_));
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (!candidates[i].finished || static_cast<std::int64_t>(i) >= beams_) continue;
     best_.push_back(candidates[i]);
-    best_.back().score /= over;
+    best_.back().score /= over();
   }
   best_ = highest(std::move(best_), beams_);
 }
@@ -67,10 +70,9 @@ void BeamSearch::go_on(const torch::Tensor& logarithms) {
     if (beam.finished) beam.score += kNever;
   }
   running_ = highest(std::move(found), beams_);
-  const auto over = static_cast<float>(std::pow(static_cast<double>(length_), length_penalty_));
   // Worst of the finished ones; while there are fewer than `beams`, nothing is.
   const bool is_full = std::ranges::all_of(best_, &Beam::finished);
-  const bool may_improve = running_.front().score / over > (is_full ? best_.back().score : kNever);
+  const bool may_improve = running_.front().score / over() > (is_full ? best_.back().score : kNever);
   finished_ = length_ == tokens_ || !may_improve;
 }
 

@@ -35,6 +35,7 @@ class BeamSearch {
  private:
   std::vector<Beam> candidates(const torch::Tensor& logarithms) const;
   void keep_finished(const std::vector<Beam>& candidates);
+  float over() const;  // by which a finished text's logarithmic probability is divided
 
   std::int64_t beams_;
   std::int64_t tokens_;

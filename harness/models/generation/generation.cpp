@@ -1,6 +1,8 @@
 #include "harness/models/generation/generation.h"
 
 #include <algorithm>
+#include <fmt/format.h>
+#include <numeric>
 
 #include "harness/models/generation/beams.h"
 #include "harness/models/generation/nucleus.h"
@@ -41,7 +43,9 @@ class Batch {
   const Tensor& logits() const { return logits_; }
   // Goes on with these rows, in this order, each with its next token.
   void read(const std::vector<std::int64_t>& rows, const std::vector<std::int64_t>& tokens) {
-    reading_.select(whole_numbers(rows).to(device_));
+    std::vector<std::int64_t> as_they_are(static_cast<std::size_t>(reading_.lengths.size(0)));
+    std::iota(as_they_are.begin(), as_they_are.end(), std::int64_t{0});
+    if (rows != as_they_are) reading_.select(whole_numbers(rows).to(device_));
     const auto ids = whole_numbers(tokens).to(device_);
     logits_ = network_.next_logits(ids.unsqueeze(1), torch::ones_like(ids), reading_);
   }
@@ -122,17 +126,22 @@ std::vector<std::int64_t> likeliest(const Tensor& logits) {
 
 }  // namespace
 
-std::vector<Written> continue_texts(const Network& network, std::span<const Ids> prompts,
-                                    const trial::GenerationOptions& options, std::optional<std::int64_t> end,
-                                    std::uint64_t first) {
+Result<void> check_beams(const trial::GenerationOptions& options, std::int64_t vocabulary) {
+  if (options.decoding != trial::Decoding::beam || 2 * options.beams <= vocabulary) return {};
+  return error(fmt::format("{} beams need a vocabulary of {}, and the tokenizer has {} tokens.",
+                           options.beams, 2 * options.beams, vocabulary));
+}
+
+void continue_texts(const Network& network, std::span<const Ids> prompts,
+                    const trial::GenerationOptions& options, std::optional<std::int64_t> end,
+                    const TakeTexts& take) {
   const torch::NoGradGuard no_gradients;
   const auto key = random::key_from_seed("texts that are written: " + std::to_string(options.seed));
-  std::vector<Written> written(prompts.size());
   const auto most = static_cast<std::size_t>(options.batch);
   for (std::size_t begin = 0; begin < prompts.size(); begin += most) {
     const auto count = std::min(most, prompts.size() - begin);
     Batch batch(network, prompts.subspan(begin, count), options.tokens);
-    const auto texts = std::span(written).subspan(begin, count);
+    std::vector<Written> texts(count);
     switch (options.decoding) {
       case trial::Decoding::greedy:
         write_by([](const Tensor& logits, const auto&, std::int64_t) { return likeliest(logits); },
@@ -148,15 +157,14 @@ std::vector<Written> continue_texts(const Network& network, std::span<const Ids>
               const random::Address address{.step = static_cast<std::uint32_t>(step),
                                             .purpose = random::Purpose::synthetic_data};
               for (std::size_t i = 0; i < rows.size(); ++i)
-                random::fill_uniforms(key, address, first + begin + rows[i],
-                                      std::span(uniforms).subspan(i, 1));
+                random::fill_uniforms(key, address, begin + rows[i], std::span(uniforms).subspan(i, 1));
               return draw_tokens(logits, options.top_p, options.temperature, uniforms);
             },
             std::move(batch), options.tokens, end, texts);
         break;
     }
+    if (!take(begin, texts)) return;
   }
-  return written;
 }
 
 }  // namespace hyfreedp::models

@@ -36,8 +36,9 @@ Result<std::vector<accounting::Event>> charged_to(const results::Store& store, c
   const bool has_journal = journal && journal->trial == trial;
   if (!*record || !results::is_final(**record)) {
     const auto key = key_label(out.key(trial));
+    if (!key) return key.error();
     const auto attempts = charge_of({.journal = has_journal ? &*journal : nullptr,
-                                     .key = key ? *key : std::optional<random::KeyLabel>(),
+                                     .key = *key,
                                      .recorded = *record ? &**record : nullptr});
     if (!attempts) return attempts.error();
     charged.raise_to(trial::EventTally(trial::events_of(*attempts)));

@@ -9,10 +9,10 @@
 //   - The record of a release is written with complete = false before anything is drawn, now and
 //     then while rows end, at the end of every run, and with complete = true before the key is
 //     deleted.
-//   - Of rows with an answer it contains what they release and nothing confidential. For a private
-//     selection that is the distribution of the number of runs, the largest number of events of
-//     each kind that any run executed, and the reported run; not the other runs' names or their
-//     number.
+//   - Of rows that came to their end it contains what they release and nothing confidential. For a
+//     private selection that is the distribution of the number of runs, the largest number of
+//     events of each kind that any run executed, and the reported run; not the other runs' names or
+//     their number. Of one that is open or cancelled it has its runs, too (mode 0600).
 //   - A row that the record has and the database lacks is restored, together with the runs that it
 //     lists, from their journals. Nothing is drawn or trained for it. Of an earlier release nobody
 //     reads the rows any more: if the journal of one of its runs is lost, `runs` says what the run

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -36,38 +37,33 @@ Result<void> put_charge(results::Store& store, const results::StudyRecord& study
                             .trials = {}});
 }
 
-std::vector<trial::ChargedAttempt> nameless(std::vector<trial::ChargedAttempt> attempts) {
-  std::erase_if(attempts, has_nonce);
-  return attempts;
+std::ptrdiff_t count_nameless(const std::vector<trial::ChargedAttempt>& attempts) {
+  return std::ranges::count_if(attempts, std::not_fn(has_nonce));
 }
 
 // The run as its record has it, without the attempts that its journal, its key and the database
 // explain: what was charged of one that was under way may turn out to have released nothing.
-// `known`: as the database has it; null: not at all.
+// `known`: as the database has it; null: not at all. Then its key explains nothing, so that all is
+// put into the database.
 Result<results::TrialRecord> unexplained(const OutFolder& out, const results::TrialRecord* known,
                                          results::TrialRecord run) {
-  const auto journal = mechanism::read_journal(out.journal(run.id));
+  auto journal = mechanism::read_journal(out.journal(run.id));
+  if (journal && journal->trial != run.id) journal = error("it is another trial's journal");
   const auto key = key_label(out.key(run.id));
-  const auto known_of = [&](const results::TrialRecord* recorded) {
-    return KnownOfTrial{.journal = journal ? &*journal : nullptr,
-                        .key = key ? *key : std::optional<random::KeyLabel>(),
-                        .recorded = recorded};
-  };
-  const auto charged = charge_of(known_of(known));
+  KnownOfTrial told{.journal = journal ? &*journal : nullptr,
+                    .key = known != nullptr && key ? *key : std::optional<random::KeyLabel>(),
+                    .recorded = known};
+  const auto charged = charge_of(told);
   if (!charged) return charged.error();
   const bool is_covered =
       trial::EventTally(trial::events_of(*charged)).contains(trial::EventTally(run.events));
   // The attempt that the database alone knows to have been begun is charged without a name. The
   // record that names an attempt more is later than the database, and names that one.
-  bool has_begun = known != nullptr && known->begun_after && !nameless(*charged).empty();
-  if (has_begun) {
-    auto before = *known;
-    before.begun_after.reset();
-    const auto others = charge_of(known_of(&before));
-    if (!others) return others.error();
-    has_begun = nameless(*charged).size() > nameless(*others).size() &&
-                nameless(run.charged).size() <= nameless(*others).size();
-  }
+  told.released_nothing = true;
+  const auto others = charge_of(told);
+  if (!others) return others.error();
+  bool has_begun = known != nullptr && count_nameless(*charged) > count_nameless(*others) &&
+                   count_nameless(run.charged) <= count_nameless(*others);
   std::erase_if(run.charged, [&](const trial::ChargedAttempt& attempt) {
     if (!has_nonce(attempt)) return is_covered;
     const bool is_named = std::ranges::count(*charged, attempt.name, &trial::ChargedAttempt::name) > 0;
@@ -104,7 +100,6 @@ Result<void> put_cost(results::Store& store, const OutFolder& out, const results
   if (*known && results::is_final(**known)) return put_other_attempts(store, study, **known, run);
   // A private selection with a run that the database does not know comes back as lost.
   if (!*known && !lists_its_runs(study.method, study.composition)) return {};
-  const bool has_journal = !is_missing_journal(out.journal(run.id));
   auto record = *known ? **known : run;
   if (*known) {
     if (record.charged.empty() && !record.events.empty()) record.charged.push_back({"", record.events});
@@ -114,18 +109,17 @@ Result<void> put_cost(results::Store& store, const OutFolder& out, const results
     add_recorded(record.charged, *more);
     record.events = trial::events_of(record.charged);
   } else {
-    if (has_journal) {
-      auto more = unexplained(out, nullptr, run);
-      if (!more) return more.error();
-      record = std::move(*more);
-      record.events = trial::events_of(record.charged);
-    }
+    auto more = unexplained(out, nullptr, run);
+    if (!more) return more.error();
+    record = std::move(*more);
+    record.events = trial::events_of(record.charged);
     record.state = trial::TrialState::failed;
     record.failure_kind = kInternal;
-    record.failure_message = "Its journal is lost; the release record says what it executed.";
+    record.failure_message =
+        "Its journal is lost or an older copy; the release record says what it executed.";
   }
   record.attempts = std::max({std::int64_t{1}, record.attempts, std::ssize(record.charged)});
-  const bool is_explained = has_journal && !*known && record.charged.empty() && !run.charged.empty();
+  const bool is_explained = !*known && record.charged.empty() && !run.charged.empty();
   if (!is_explained) {
     if (auto put = store.put_trial(record, {}, {}); !put) return put;
   }

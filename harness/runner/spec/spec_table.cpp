@@ -45,12 +45,13 @@ std::string why_not_recorded(spec::Metric metric, const spec::Panel& panel) {
     return fmt::format("is of language models, and panel '{}' has none", panel.id);
   if (metric == spec::Metric::f1 && classes != 2)
     return fmt::format("is of two classes, and the dataset of panel '{}' has not two", panel.id);
-  const auto what = spec::recorded_by(metric);
   const auto& recorded = panel.evaluate.recorded;
-  const bool lacks = !what.empty() && (what == "by_class: true" ? !recorded.by_class : !recorded.written);
+  const auto by = spec::recorded_by(metric);
+  const bool lacks = (by == spec::RecordedBy::by_class && !recorded.by_class) ||
+                     (by == spec::RecordedBy::written && !recorded.written);
   if (!lacks) return "";
-  return fmt::format("is of what `evaluate: {{{}}}` records, which panel '{}' does not ask for", what,
-                     panel.id);
+  return fmt::format("is of what `evaluate: {{{}}}` records, which panel '{}' does not ask for",
+                     results::asked_of_evaluate(metric), panel.id);
 }
 
 // Some metrics are of what a run records only where it is asked to.

@@ -74,7 +74,9 @@ Result<int> generate(const trial::GenerationRequest& request, Outbox& outbox) {
   const auto tokenizer = datasets::load_tokenizer(*folder);
   if (!tokenizer) return tokenizer.error();
   if (!(**tokenizer).decode({}))
-    return error(*folder + ": its tokenizer is of networks that classify texts and write none.");
+    return error(*folder +
+                 ": no texts are made of its tokenizer's ids here; those of byte-pair encoding "
+                 "(tokenizer.json, or vocab.json and merges.txt) are.");
   const auto prompts = tokens_of(request, **tokenizer);
   if (!prompts) return prompts.error();
   std::size_t longest = 0;
@@ -83,24 +85,21 @@ Result<int> generate(const trial::GenerationRequest& request, Outbox& outbox) {
   const auto network = network_of(request, *folder, (**tokenizer).vocabulary(),
                                   static_cast<std::int64_t>(longest) + options.tokens);
   if (!network) return network.error();
-  if (options.decoding == trial::Decoding::beam && 2 * options.beams > (**tokenizer).vocabulary())
-    return error(fmt::format("{} beams need a vocabulary of {}, and the tokenizer has {} tokens.",
-                             options.beams, 2 * options.beams, (**tokenizer).vocabulary()));
-  const auto batch = static_cast<std::size_t>(options.batch);
-  for (std::size_t begin = 0; begin < prompts->size(); begin += batch) {
-    const auto count = std::min(batch, prompts->size() - begin);
-    const auto texts = models::continue_texts(*network, std::span(*prompts).subspan(begin, count), options,
-                                              (**tokenizer).marks().end, begin);
-    for (std::size_t i = 0; i < count; ++i) {
+  if (auto checked = models::check_beams(options, (**tokenizer).vocabulary()); !checked)
+    return checked.error();
+  bool is_heard = true;
+  const auto send = [&](std::size_t first, std::span<const models::Written> texts) {
+    for (std::size_t i = 0; i < texts.size() && is_heard; ++i) {
       const auto text = (**tokenizer).decode(texts[i].ids).value_or("");
-      const bool heard = outbox.send({{"prompt", request.prompts[begin + i]},
-                                      {"text", scores::text_of(scores::characters_of(text))},
-                                      {"tokens", texts[i].ids.size()},
-                                      {"ended", texts[i].ended}});
-      if (!heard) return kNobodyReads;
+      is_heard = outbox.send({{"prompt", request.prompts[first + i]},
+                              {"text", scores::text_of(scores::characters_of(text))},
+                              {"tokens", texts[i].ids.size()},
+                              {"ended", texts[i].ended}});
     }
-  }
-  return kStopped;
+    return is_heard;
+  };
+  models::continue_texts(*network, *prompts, options, (**tokenizer).marks().end, send);
+  return is_heard ? kStopped : kNobodyReads;
 }
 
 }  // namespace
