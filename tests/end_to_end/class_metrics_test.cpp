@@ -68,6 +68,11 @@ TEST_F(ClassMetrics, StandBesideEachOther) {
   EXPECT_NEAR(shown(0), recorded("mcc"), 1e-9);
   EXPECT_NEAR(shown(1), 100 * recorded("macro-accuracy"), 1e-9);
   EXPECT_NEAR(shown(2), recorded("loss"), 1e-9);
+  // What is of the whole cell stands in the first column alone.
+  const auto confidential =
+      results::build_table(*store, "three", {.confidential = true}).value().panels.at(0);
+  EXPECT_TRUE(confidential.rows.at(0).cells.at(0).runs);
+  EXPECT_FALSE(confidential.also.at(0).rows.at(0).cells.at(0).runs);
   const auto markdown = run({"table", "three", "--format", "md"}).out;
   EXPECT_THAT(markdown, HasSubstr("| ε = 3, accuracy | ε = 3, MCC | ε = 3, macro accuracy | ε = 3, loss |"));
   EXPECT_THAT(markdown, HasSubstr(fmt::format("| {:.3f} |", shown(0))));

@@ -94,6 +94,34 @@ TEST_F(LostAttempts, KnowsAnAttemptLessBesideOneWithoutAName) {
   }
 }
 
+// One that was only begun, whose journal and key were lost before the record had it, has no name.
+TEST_F(LostAttempts, ABegunOneIsCountedBesideThoseThatTheRecordNames) {
+  const auto yaml = fixed("1e-2", "q");
+  kill_with_coordinator(yaml);
+  keep_database();
+  lose_journals_and_keys();
+  ASSERT_TRUE(update_release_record(world.store(), world.out(), "q"));
+  stop_again(Fate::linger, yaml);
+  const auto twice = epsilon();
+  lose_journals_and_keys();
+  EXPECT_DOUBLE_EQ(epsilon(), twice);
+  put_database_back();
+  EXPECT_DOUBLE_EQ(epsilon(), twice);
+}
+
+TEST_F(LostAttempts, WhatAKeyTellsIsPutIntoTheDatabaseToo) {
+  const auto yaml = fixed("1e-2", "q");
+  kill_with_coordinator(yaml);
+  lose_journals_and_keys();
+  stop_again(Fate::linger, yaml);
+  const auto run = world.store().studies("q").value().at(0).trials.at(0);
+  ASSERT_EQ(world.store().trial(run).value()->charged.size(), 2U);
+  lose_journals();
+  world.forget_database();
+  ASSERT_TRUE(restore_from_records(world.store(), world.out()));
+  EXPECT_EQ(world.store().trial(run).value()->charged.size(), 2U);
+}
+
 // A cancelled row is priced by what record and key tell beside the older database.
 TEST_F(LostAttempts, AndAKeyGiveTheCostOfACancelledRow) {
   const auto yaml = fixed("1e-2", "q");

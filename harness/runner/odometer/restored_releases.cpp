@@ -58,12 +58,11 @@ Result<results::TrialRecord> unexplained(const OutFolder& out, const results::Tr
   const bool is_covered =
       trial::EventTally(trial::events_of(*charged)).contains(trial::EventTally(run.events));
   // The attempt that the database alone knows to have been begun is charged without a name. The
-  // record that names an attempt more is later than the database, and names that one.
+  // record that names an attempt more is later than the database, and has that one, too.
   told.released_nothing = true;
   const auto others = charge_of(told);
   if (!others) return others.error();
-  bool has_begun = known != nullptr && count_nameless(*charged) > count_nameless(*others) &&
-                   count_nameless(run.charged) <= count_nameless(*others);
+  bool has_begun = known != nullptr && count_nameless(*charged) > count_nameless(*others);
   std::erase_if(run.charged, [&](const trial::ChargedAttempt& attempt) {
     if (!has_nonce(attempt)) return is_covered;
     const bool is_named = std::ranges::count(*charged, attempt.name, &trial::ChargedAttempt::name) > 0;
