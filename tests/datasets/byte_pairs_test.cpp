@@ -126,7 +126,9 @@ TEST(E2e, LabelsAreTheAnswerAlone) {
     if (const auto label = labels[0][t].item<std::int64_t>(); label != -100) answer.push_back(label);
   }
   EXPECT_EQ(tokenizer().text_of(answer),
-            " There is a place in the city centre, Alimentum, that is not family-friendly.<|endoftext|>");
+            " There is a place in the city centre, Alimentum, that is not family-friendly.");
+  ASSERT_FALSE(answer.empty());
+  EXPECT_EQ(answer.back(), tokenizer().mark("<|endoftext|>"));
   EXPECT_EQ(labels[0][0].item<std::int64_t>(), -100);
 }
 
@@ -201,7 +203,10 @@ TEST(ReferenceText, IdsAndBytesAreThoseOfOtherTokenizers) {
     ++cases;
   }
   for (const auto& item : reference.at("decode").as_array()) {
-    EXPECT_EQ(pairs.text_of(ids_of(item.at("ids"))), from_hex(std::string(item.at("bytes_hex").as_string())));
+    // The reference decoder writes the mark out.
+    auto text = from_hex(std::string(item.at("bytes_hex").as_string()));
+    if (const auto at = text.find("<|endoftext|>"); at != std::string::npos) text.erase(at, 13);
+    EXPECT_EQ(pairs.text_of(ids_of(item.at("ids"))), text);
     ++cases;
   }
   std::cout << "ReferenceText: " << cases << " cases ran\n";
