@@ -15,9 +15,7 @@
 #include "harness/base/files.h"
 
 namespace hyfreedp {
-namespace {
 
-// Returns true if all of it was written; errno says why not.
 bool write_all(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
     const auto written = ::write(descriptor, bytes.data(), bytes.size());
@@ -29,6 +27,8 @@ bool write_all(int descriptor, std::string_view bytes) {
   }
   return true;
 }
+
+namespace {
 
 constexpr int kMostLinks = 40;
 constexpr auto kWaitForReader = std::chrono::seconds(10);

@@ -19,6 +19,8 @@ Result<void> write_named_file(const std::string& path, std::string_view content,
 std::optional<int> named_descriptor(const std::string& path);
 // True if a file named so is standard output, which then has room for nothing else.
 bool is_standard_output(const std::string& path);
+// Writes into an open file. Returns true if all of it was written; errno says why not.
+bool write_all(int descriptor, std::string_view bytes);
 // True if a file can be made in the folder, or the folder itself if it is not there.
 bool is_writable_folder(const std::string& path);
 

@@ -7,11 +7,15 @@
 #include <boost/process/io.hpp>
 #include <boost/process/pipe.hpp>
 #include <boost/process/start_dir.hpp>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <iterator>
 #include <sstream>
+#include <thread>
 #include <unistd.h>
+
+#include "harness/base/named_file.h"
+#include "harness/base/split.h"
 
 namespace hyfreedp {
 
@@ -30,6 +34,27 @@ std::optional<std::string> find_program(const std::string& name) {
   return std::nullopt;
 }
 
+namespace {
+
+// A program that ends before it has read everything must not end this one by the signal of a broken
+// pipe, which goes to the thread that writes.
+void write_input(boost::process::pipe& pipe, const std::string& input) {
+  sigset_t broken;
+  sigemptyset(&broken);
+  sigaddset(&broken, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &broken, nullptr);
+  (void)write_all(pipe.native_sink(), input);
+  pipe.close();
+}
+
+}  // namespace
+
+std::string ProgramEnd::last_words() const {
+  auto lines = split(errors, '\n');
+  std::erase(lines, "");
+  return lines.empty() ? "" : std::string(lines.back());
+}
+
 Result<ProgramEnd> run_program(const ProgramCall& call) {
   namespace process = boost::process;
   const bool is_path = call.program.find('/') != std::string::npos;
@@ -37,16 +62,34 @@ Result<ProgramEnd> run_program(const ProgramCall& call) {
   if (!path) return error("the program " + call.program + " is not installed.");
   process::environment variables = boost::this_process::environment();
   for (const auto& name : call.without) variables.erase(name);
+  for (const auto& [name, value] : call.with) variables[name] = value;
   const auto folder = call.folder.empty() ? std::string(".") : call.folder;
-  const auto output = call.output.empty() ? std::string("/dev/null") : call.output;
-  process::ipstream errors;
+  const auto file = call.output.empty() ? std::string("/dev/null") : call.output;
+  process::pipe input;
+  process::ipstream output, errors;
   std::error_code failure;
-  process::child child(*path, process::args = call.arguments, variables, process::start_dir = folder,
-                       process::std_in<process::null, process::std_out> output, process::std_err > errors,
-                       failure);
+  const auto start = [&](auto&& said) {
+    return process::child(*path, process::args = call.arguments, variables, process::start_dir = folder,
+                          process::std_in<input, said, process::std_err> errors, failure);
+  };
+  auto child = call.on_output ? start(process::std_out > output) : start(process::std_out > file);
   if (failure) return error("the program " + *path + " cannot be started (" + failure.message() + ").");
   ProgramEnd end;
-  end.errors.assign(std::istreambuf_iterator<char>(errors), {});
+  {
+    const std::jthread writer([&] { write_input(input, call.input); });
+    const std::jthread listener([&] {
+      for (std::string line; std::getline(errors, line);) {
+        end.errors += line;
+        if (!errors.eof()) end.errors += '\n';
+        if (call.on_errors) call.on_errors(line);
+      }
+    });
+    if (call.on_output) {
+      for (std::string line; std::getline(output, line) && call.on_output(line);) {
+      }
+      output.pipe().close();
+    }
+  }
   child.wait(failure);
   end.exit_code = child.exit_code();
   if (failure) return error(*path + ": its end was missed (" + failure.message() + ").");

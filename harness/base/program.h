@@ -1,6 +1,8 @@
 // Other programs: finding them in PATH, and running them without a shell.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,13 +17,23 @@ std::optional<std::string> find_program(const std::string& name);
 struct ProgramCall {
   std::string program;  // a path, or a name on PATH
   std::vector<std::string> arguments = {};
-  std::string folder = {};                // in which it runs; empty: this process's
-  std::string output = {};                // file for its standard output; empty: nowhere
-  std::vector<std::string> without = {};  // variables of the environment that it does not get
+  std::string folder = {};                       // in which it runs; empty: this process's
+  std::string output = {};                       // file for its standard output; empty: nowhere
+  std::vector<std::string> without = {};         // variables of the environment that it does not get
+  std::map<std::string, std::string> with = {};  // variables that it gets beside this process's own
+  std::string input = {};                        // its standard input, as far as it reads
+  // Gets each line of standard output, in place of a file, until it returns false. Then nobody reads
+  // any more.
+  std::function<bool(const std::string& line)> on_output = {};
+  // Gets each line of standard error as it comes, in a thread of its own.
+  std::function<void(const std::string& line)> on_errors = {};
 };
 struct ProgramEnd {
   int exit_code = 0;   // of one that a signal ended: the signal's number
   std::string errors;  // what it wrote to standard error
+
+  // The last line of `errors` that is not empty.
+  std::string last_words() const;
 };
 
 // Runs it and waits for it. An error where there is no such program, or it cannot be started.

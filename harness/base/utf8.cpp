@@ -51,4 +51,14 @@ std::optional<std::size_t> first_byte_not_utf8(std::string_view text) {
   return std::nullopt;
 }
 
+std::string as_utf8(std::string_view text) {
+  std::string whole;
+  while (const auto wrong = first_byte_not_utf8(text)) {
+    whole += text.substr(0, *wrong);
+    whole += "\xEF\xBF\xBD";
+    text.remove_prefix(*wrong + 1);
+  }
+  return whole.append(text);
+}
+
 }  // namespace hyfreedp

@@ -14,5 +14,7 @@ std::string as_one_line(std::string_view text);
 // character of it (overlong forms, surrogates and what lies beyond U+10FFFF are none). Absent: all
 // of it is UTF-8.
 std::optional<std::size_t> first_byte_not_utf8(std::string_view text);
+// `text` with U+FFFD for each such byte.
+std::string as_utf8(std::string_view text);
 
 }  // namespace hyfreedp

@@ -12,6 +12,7 @@
 #include "harness/base/options.h"
 #include "harness/base/program.h"
 #include "harness/base/text.h"
+#include "harness/base/utf8.h"
 #include "harness/base/version.h"
 
 namespace hyfreedp {
@@ -192,6 +193,49 @@ TEST(Program, EndsWithItsCodeAndItsErrors) {
   EXPECT_TRUE(must_succeed({.program = "true"}));
   const auto failed = must_succeed({.program = "sh", .arguments = {"-c", "echo broken >&2; exit 3"}});
   EXPECT_EQ(failed.error().message, "sh failed: broken\n");
+}
+
+TEST(Program, IsHeardLineByLine) {
+  std::string said, warned;
+  const auto hear = [&](const std::string& line) {
+    said += line + "|";
+    return line != "stop";
+  };
+  const auto warn = [&](const std::string& line) { warned += line + "|"; };
+  const auto run = [&](const std::string& lines, const std::string& input) {
+    said = warned = "";
+    return run_program({.program = "sh",
+                        .arguments = {"-c", lines},
+                        .with = {{"GIVEN", "value"}},
+                        .input = input,
+                        .on_output = hear,
+                        .on_errors = warn})
+        .value();
+  };
+  const auto end = run("echo $GIVEN; cat; printf 'w1\n\nw2\n\n' >&2", "a\nb");
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_EQ(said, "value|a|b|");
+  EXPECT_EQ(warned, "w1||w2||");
+  EXPECT_EQ(end.last_words(), "w2");
+  // More on each side than a pipe holds.
+  const std::string large(300'000, 'x');
+  EXPECT_EQ(run("cat", large).exit_code, 0);
+  EXPECT_EQ(said, large + "|");
+  EXPECT_EQ(run("exit 4", large).exit_code, 4);
+  // Nobody reads any more after "stop", of which the program hears when it writes.
+  EXPECT_NE(run("echo stop; yes", "").exit_code, 0);
+  EXPECT_EQ(said, "stop|");
+  EXPECT_EQ(run("true", "").last_words(), "");
+}
+
+TEST(Utf8, BytesOfNoCharacterAreReplaced) {
+  const std::string replaced = "\xEF\xBF\xBD";
+  EXPECT_EQ(as_utf8("caf\xC3\xA9"), "caf\xC3\xA9");
+  EXPECT_EQ(as_utf8("caf\xC3"), "caf" + replaced);
+  EXPECT_EQ(as_utf8("\xFF\x80"
+                    "b\xED\xA0\x80"),
+            replaced + replaced + "b" + replaced + replaced + replaced);
+  EXPECT_EQ(as_utf8(""), "");
 }
 
 TEST(Version, NamesTheCommitWhereItIsKnown) {

@@ -10,6 +10,7 @@ namespace hyfreedp::cli {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class ScoreCommand : public CommandTest {
  protected:
@@ -70,6 +71,22 @@ class GenerateCommand : public CommandTest {
  protected:
   GenerateCommand() : CommandTest("generate") {}
 };
+
+TEST_F(GenerateCommand, WarnsOfWeightsThatAreNoRelease) {
+  const auto weights = folder_.string();
+  const auto empty = file("empty.txt", "");
+  for (const char* name : {"config.json", "model.safetensors"}) file(name, "{}");
+  const auto said = [&](const std::string& metadata, const char* name = "trial.json") {
+    file(name, metadata);
+    EXPECT_EQ(run({weights, "--prompts", empty}), 2);
+    return err();
+  };
+  EXPECT_THAT(said(R"({"watermark": "confidential"})"), HasSubstr("no epsilon covers what they write"));
+  EXPECT_THAT(said(R"({"private_data": []})"), Not(HasSubstr("warning")));
+  EXPECT_THAT(said("[]"), HasSubstr("trial.json: must be an object"));
+  std::filesystem::remove(path("trial.json"));
+  EXPECT_THAT(said("{}", "kept.json"), HasSubstr("no epsilon covers what they write"));
+}
 
 TEST_F(GenerateCommand, WhatCannotBeIsRefused) {
   const auto prompts = file("prompts.txt", "one\n");

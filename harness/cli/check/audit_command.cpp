@@ -1,16 +1,7 @@
-#include <boost/process/args.hpp>
-#include <boost/process/child.hpp>
-#include <boost/process/env.hpp>
-#include <boost/process/environment.hpp>
-#include <boost/process/io.hpp>
-#include <boost/process/pipe.hpp>
-#include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <fmt/format.h>
 #include <iostream>
 #include <sstream>
-#include <thread>
 #include <unistd.h>
 
 #include "harness/base/files.h"
@@ -22,8 +13,6 @@
 
 namespace hyfreedp::cli {
 namespace {
-
-namespace process = boost::process;
 
 constexpr std::string_view kText = R"(
 hyfreedp audit: trains small models with canaries and tries to refute the epsilon that is claimed.
@@ -74,34 +63,6 @@ std::string shown(const json::value& value) {
   return canonical_json(value);
 }
 
-// A worker that ends early must not end this program by the signal of a broken pipe.
-class BrokenPipesIgnored {
- public:
-  BrokenPipesIgnored() : before_(std::signal(SIGPIPE, SIG_IGN)) {}
-  ~BrokenPipesIgnored() { std::signal(SIGPIPE, before_); }
-  BrokenPipesIgnored(const BrokenPipesIgnored&) = delete;
-  BrokenPipesIgnored& operator=(const BrokenPipesIgnored&) = delete;
-
- private:
-  void (*before_)(int);
-};
-
-// Writes to the end, or until nobody reads: a worker that is gone says why itself.
-void write_all(const process::pipe& pipe, std::string_view text) {
-  while (!text.empty()) {
-    const auto written = ::write(pipe.native_sink(), text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-}
-
-struct Said {
-  std::string out;         // all of standard output
-  std::string last_words;  // last line of standard error
-  int code = 0;
-};
-
 // Shows what the worker says on the way: "run 3 of 66" and what follows it on one line of a
 // terminal, elsewhere every tenth of them; all else as it comes.
 class Relay {
@@ -138,46 +99,15 @@ class Relay {
   bool is_open_ = false;
 };
 
-// Runs the worker to its end; its standard error is shown on the way.
-Result<Said> ask_worker(const std::string& path, const std::string& request, std::ostream& err) {
-  const BrokenPipesIgnored ignored;
-  process::environment variables = boost::this_process::environment();
-  for (const auto& [name, value] : runner::worker_environment()) variables[name] = value;
-  process::pipe input;
-  process::ipstream output;
-  process::ipstream errors;
-  std::error_code failure;
-  process::child worker(path, process::args = std::vector<std::string>{"--audit"}, variables,
-                        process::std_in<input, process::std_out> output, process::std_err > errors, failure);
-  if (failure) return error(path + ": the worker cannot be started (" + failure.message() + ").");
-  Said said;
-  {
-    const std::jthread listener([&] {
-      Relay relay(err);
-      for (std::string line; std::getline(errors, line);) {
-        relay.show(line);
-        if (!line.empty()) said.last_words = line;
-      }
-    });
-    write_all(input, request + "\n");
-    input.close();
-    std::ostringstream all;
-    all << output.rdbuf();
-    said.out = all.str();
-  }
-  worker.wait(failure);
-  said.code = worker.exit_code();
-  return said;
-}
-
-Result<Answer> read_answer(const std::string& path, const Said& said) {
-  if (said.code != 0) {
+Result<Answer> read_answer(const std::string& path, const ProgramEnd& end, const std::string& said) {
+  if (end.exit_code != 0) {
+    const auto last_words = end.last_words();
     return error(fmt::format(
-        "The worker at {} exited with status {} and sent no report{}", path, said.code,
-        said.last_words.empty() ? "; build the target hyfreedp-worker again if it is older than this program."
-                                : ": " + said.last_words));
+        "The worker at {} exited with status {} and sent no report{}", path, end.exit_code,
+        last_words.empty() ? "; build the target hyfreedp-worker again if it is older than this program."
+                           : ": " + last_words));
   }
-  const auto value = parse_json(said.out, "The worker's answer");
+  const auto value = parse_json(said, "The worker's answer");
   if (!value || !value->is_object() || !value->get_object().contains("report")) {
     return error("The worker at " + path +
                  " does not support audits. Build the target hyfreedp-worker again, so that it has this "
@@ -188,12 +118,24 @@ Result<Answer> read_answer(const std::string& path, const Said& said) {
   return Answer{value->get_object(), std::move(*report)};
 }
 
+// What the worker says on the way goes to `err`.
 Result<Answer> audit_by_worker(const audit::Request& request, std::ostream& err) {
   const auto path = runner::find_worker();
   if (!path) return path.error();
-  const auto said = ask_worker(*path, canonical_json(as_json(request)), err);
-  if (!said) return said.error();
-  return read_answer(*path, *said);
+  std::string said;
+  Relay relay(err);
+  const auto end =
+      runner::run_worker(*path, {.program = {},
+                                 .arguments = {"--audit"},
+                                 .input = canonical_json(as_json(request)) + "\n",
+                                 .on_output =
+                                     [&](const std::string& line) {
+                                       said += line + "\n";
+                                       return true;
+                                     },
+                                 .on_errors = [&](const std::string& line) { relay.show(line); }});
+  if (!end) return end.error();
+  return read_answer(*path, *end, said);
 }
 
 // `setting`: names and values of what the worker trained.

@@ -1,19 +1,15 @@
-#include <boost/process/args.hpp>
-#include <boost/process/child.hpp>
-#include <boost/process/env.hpp>
-#include <boost/process/environment.hpp>
-#include <boost/process/io.hpp>
 #include <cmath>
 #include <fmt/format.h>
 #include <thread>
+#include <vector>
 
 #include "harness/base/describe.h"
 #include "harness/base/files.h"
-#include "harness/base/split.h"
 #include "harness/cli/common/command.h"
 #include "harness/cli/text/text_lines.h"
 #include "harness/models/facts/weights_source.h"
 #include "harness/runner/executors/local_executor.h"
+#include "harness/runner/lineage/initial_weights.h"
 #include "harness/trial/generation.h"
 
 namespace hyfreedp::cli {
@@ -86,37 +82,43 @@ Result<trial::GenerationOptions> options_of_request(const GenerateRequest& reque
   return read_options<trial::GenerationOptions>(*resolved);
 }
 
-// Sends each line that the worker writes to `out`. What it says otherwise is kept for its end.
+// Sends each line that the worker writes to `out`.
 Outcome ask_worker(const std::string& request, std::ostream& out) {
-  namespace process = boost::process;
   const auto path = runner::find_worker();
   if (!path) return path.error();
   const auto scratch = ScratchFolder::make();
   if (!scratch) return scratch.error();
-  const auto file = scratch->path() + "/request.json", errors = scratch->path() + "/errors";
+  const auto file = scratch->path() + "/request.json";
   if (auto written = write_file_atomically(file, request, 0600); !written) return written.error();
-  process::environment variables = boost::this_process::environment();
-  for (const auto& [name, value] : runner::worker_environment()) variables[name] = value;
-  process::ipstream lines;
-  std::error_code failure;
-  process::child worker(*path, process::args = std::vector<std::string>{"--generate", file}, variables,
-                        process::std_in<process::null, process::std_out> lines, process::std_err > errors,
-                        failure);
-  if (failure) return error(*path + ": the worker cannot be started (" + failure.message() + ").");
-  for (std::string line; out && std::getline(lines, line);) out << line << std::endl;
-  lines.pipe().close();
-  worker.wait(failure);
-  if (worker.exit_code() == 0) return 0;
-  const auto said = read_file(errors);
-  auto words = split(said ? *said : "", '\n');
-  std::erase(words, "");
+  const auto end = runner::run_worker(
+      *path, {.program = {}, .arguments = {"--generate", file}, .on_output = [&](const std::string& line) {
+                return static_cast<bool>(out << line << std::endl);
+              }});
+  if (!end) return end.error();
+  if (end->exit_code == 0) return 0;
+  const auto said = end->last_words();
   constexpr std::string_view kLead = "hyfreedp-worker: ";
-  if (!words.empty() && words.back().starts_with(kLead)) return error(words.back().substr(kLead.size()));
-  return Refusal(error(fmt::format("The worker at {} exited with status {}{}", *path, worker.exit_code(),
-                                   words.empty() ? "." : ": " + words.back())));
+  if (said.starts_with(kLead)) return error(said.substr(kLead.size()));
+  return Refusal(error(fmt::format("The worker at {} exited with status {}{}", *path, end->exit_code,
+                                   said.empty() ? "." : ": " + said)));
 }
 
-Outcome generate(const GenerateRequest& request, std::ostream& out, std::ostream&) {
+// An error where weights or adapter cannot be found.
+Result<void> warn_of_confidential(const trial::GenerationRequest& asked, std::ostream& err) {
+  auto folders = std::vector{models::locate_weights(asked.weights)};
+  if (!asked.adapter.empty()) folders.push_back(models::locate_adapter(asked.adapter));
+  for (const auto& folder : folders) {
+    if (!folder) return folder.error();
+    const auto confidential = runner::are_confidential(*folder);
+    if (!confidential) return confidential.error();
+    if (!*confidential) continue;
+    err << "hyfreedp generate: warning: the weights in '" << *folder
+        << "' are confidential: no epsilon covers what they write, which may repeat private examples.\n";
+  }
+  return {};
+}
+
+Outcome generate(const GenerateRequest& request, std::ostream& out, std::ostream& err) {
   auto options = options_of_request(request);
   if (!options) return options.error();
   trial::GenerationRequest asked{.weights = *request.weights,
@@ -129,7 +131,7 @@ Outcome generate(const GenerateRequest& request, std::ostream& out, std::ostream
     if (!threads) return threads.error();
     asked.threads = *threads;
   }
-  if (const auto folder = models::locate_weights(asked.weights); !folder) return folder.error();
+  if (auto warned = warn_of_confidential(asked, err); !warned) return warned.error();
   auto prompts = text_lines(*request.prompts, "prompt");
   if (!prompts) return prompts.error();
   if (prompts->empty()) return error(*request.prompts + ": has no prompt.");

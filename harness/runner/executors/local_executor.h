@@ -16,6 +16,7 @@
 #include <memory>
 #include <string>
 
+#include "harness/base/program.h"
 #include "harness/runner/executors/executor.h"
 #include "harness/runner/executors/worker_process.h"
 
@@ -46,6 +47,10 @@ std::string describe_workers(int slots);
 // The path in HYFREEDP_WORKER, or hyfreedp-worker beside this program. An error if there is no such
 // program.
 Result<std::string> find_worker();
+
+// Runs the worker at `path` to its end, with `call`'s arguments and what it says on the way.
+// Returns an error where it cannot be started.
+Result<ProgramEnd> run_worker(const std::string& path, ProgramCall call);
 
 // Asks the worker at `path` whether it can train on `device`; the error says what it lacks. Loads
 // LibTorch once.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
+#include <optional>
 #include <string_view>
 
 #include "datasets/own/own_files.h"
@@ -120,6 +121,16 @@ Result<void> check_not_kept(const fs::path& folder) {
   return {};
 }
 
+// trial.json of a weights folder; nothing where there is none.
+Result<std::optional<json::object>> metadata_in(const fs::path& folder) {
+  const auto path = folder / models::kTrialMetadata;
+  if (!stands(path)) return std::optional<json::object>();
+  auto metadata = read_json_file(path.string());
+  if (!metadata) return metadata.error();
+  if (!metadata->is_object()) return error(path.string() + ": must be an object.");
+  return std::optional(std::move(metadata->get_object()));
+}
+
 Result<void> add_private_data(const fs::path& folder, SeenData& seen) {
   if (stands(folder / models::kStagedMetadata)) {
     return error(fmt::format(
@@ -127,12 +138,11 @@ Result<void> add_private_data(const fs::path& folder, SeenData& seen) {
         "marked as confidential, in DIR/SPEC/weights/ or beside it; use that folder.",
         folder.string()));
   }
-  const auto path = folder / models::kTrialMetadata;
-  if (!stands(path)) return check_not_kept(folder);
-  const auto metadata = read_json_file(path.string());
+  const auto metadata = metadata_in(folder);
   if (!metadata) return metadata.error();
-  if (!metadata->is_object()) return error(path.string() + ": must be an object.");
-  const auto& object = metadata->get_object();
+  if (!*metadata) return check_not_kept(folder);
+  const auto path = folder / models::kTrialMetadata;
+  const auto& object = **metadata;
   if (object.contains("watermark")) {
     return error(
         fmt::format("The weights in '{}' are confidential (trial.json: watermark): a run that starts from "
@@ -272,6 +282,13 @@ Result<SeenData> private_data_of_start(const json::object& options) {
     if (auto added = add_private_data(*folder, seen); !added) return added.error();
   }
   return seen;
+}
+
+Result<bool> are_confidential(const std::string& folder) {
+  if (stands(fs::path(folder) / models::kStagedMetadata)) return true;
+  const auto metadata = metadata_in(folder);
+  if (!metadata) return metadata.error();
+  return *metadata && (**metadata).contains("watermark");
 }
 
 Result<std::string> tag_of(const json::object& metadata) {
