@@ -185,4 +185,17 @@ std::vector<std::int64_t> SentencePieces::encode(std::string_view text) {
   return ids;
 }
 
+std::optional<std::string> SentencePieces::decode(const std::vector<std::int64_t>& ids) const {
+  std::vector<int> pieces;
+  for (const auto id : ids) {
+    if (id < 0 || id >= processor_->GetPieceSize()) continue;  // an added token, which is special
+    const auto piece = static_cast<int>(id);
+    if (!processor_->IsControl(piece) && !processor_->IsUnknown(piece)) pieces.push_back(piece);
+  }
+  std::string text;
+  const auto done = processor_->Decode(pieces, &text);
+  HYFREEDP_CHECK(done.ok(), done.ToString());
+  return own_blanks_ && begins_with_blank_ && text.starts_with(' ') ? text.substr(1) : text;
+}
+
 }  // namespace hyfreedp::datasets

@@ -46,6 +46,8 @@ class SentencePieces final : public Tokenizer {
   // Encodes a text of at most 2^26 bytes; a longer one is an invariant violation (it throws). A
   // byte that is not UTF-8 is U+FFFD, as in SentencePiece.
   std::vector<std::int64_t> encode(std::string_view text) override;
+  // Without what the model does not know, and with U+FFFD for bytes that are not UTF-8.
+  std::optional<std::string> decode(const std::vector<std::int64_t>& ids) const override;
   std::int64_t vocabulary() const override { return vocabulary_; }
 
  private:

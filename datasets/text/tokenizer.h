@@ -24,8 +24,7 @@ class Tokenizer {
   virtual std::vector<std::int64_t> encode(std::string_view text) = 0;
   // The text of ids that a network wrote: what `encode` makes them of, without marks and ids beyond
   // the vocabulary, and without the blank that `encode` puts before a text. Its bytes may end
-  // within a character. Nothing where this kind of tokenizer has no way back (WordPiece,
-  // SentencePiece).
+  // within a character. Nothing where this kind of tokenizer has no way back (WordPiece).
   virtual std::optional<std::string> decode(const std::vector<std::int64_t>& ids) const {
     (void)ids;
     return std::nullopt;

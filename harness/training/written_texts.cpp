@@ -64,10 +64,7 @@ Result<WrittenTask> written_task(const trial::TrialConfig& config, const dataset
       task.references.emplace_back();
     }
     const auto text = task.tokenizer->decode(reference);
-    if (!text)
-      return error(
-          kWhere +
-          std::string("no texts are made of this tokenizer's ids; those of byte-pair encoding are."));
+    if (!text) return error(kWhere + std::string("no texts are made of WordPiece's ids."));
     task.references[place->second].push_back(*text);
   }
   if (without_prompt > 0)

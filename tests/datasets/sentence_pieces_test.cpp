@@ -29,6 +29,12 @@ TEST_P(SentencePiecesOf, TextsAndRowsAreTransformers) {
   const auto tokenizer = load_tokenizer(folder).value();
   expect_texts(*tokenizer, folder);
   expect_rows(*tokenizer, folder);
+  // The fast ones are read by tokenizer.json.
+  if (std::filesystem::exists(folder + "/tokenizer.model")) {
+    expect_decoded_texts(*tokenizer, folder);
+  } else {
+    expect_decoded(*tokenizer, folder);
+  }
   const auto cases = read_json_file(folder + "/cases.json").value().as_object();
   EXPECT_EQ(tokenizer->vocabulary(), int_or(cases, "vocabulary", -1));
   EXPECT_EQ(tokenizer->marks().end, int_or(cases, "end", -1));

@@ -50,6 +50,17 @@ inline void expect_decoded(Tokenizer& tokenizer, const std::string& folder) {
   }
 }
 
+// The texts that another library makes of the ids.
+inline void expect_decoded_texts(Tokenizer& tokenizer, const std::string& folder) {
+  for (const auto& one : tokenizer_cases(folder, "cases")) {
+    const auto& item = one.as_object();
+    auto ids = ids_of(item);
+    for (const auto mark : tokenizer.marks().after) ids.push_back(mark);
+    ids.push_back(tokenizer.vocabulary());  // a network may have more
+    EXPECT_EQ(tokenizer.decode(ids), string_or(item, "decoded", "none")) << canonical_json(item);
+  }
+}
+
 inline void expect_rows(Tokenizer& tokenizer, const std::string& folder) {
   for (const auto& one : tokenizer_cases(folder, "rows")) {
     const auto& item = one.as_object();

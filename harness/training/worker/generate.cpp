@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 #include <iostream>
 
-#include "datasets/scores/characters.h"
 #include "datasets/text/tokenizer.h"
 #include "harness/base/describe.h"
+#include "harness/base/utf8.h"
 #include "harness/models/facts/blueprint.h"
 #include "harness/models/facts/named_files.h"
 #include "harness/models/facts/weights_source.h"
@@ -74,9 +74,7 @@ Result<int> generate(const trial::GenerationRequest& request, Outbox& outbox) {
   const auto tokenizer = datasets::load_tokenizer(*folder);
   if (!tokenizer) return tokenizer.error();
   if (!(**tokenizer).decode({}))
-    return error(*folder +
-                 ": no texts are made of its tokenizer's ids here; those of byte-pair encoding "
-                 "(tokenizer.json, or vocab.json and merges.txt) are.");
+    return error(*folder + ": no texts are made of WordPiece's ids (vocab.txt).");
   const auto prompts = tokens_of(request, **tokenizer);
   if (!prompts) return prompts.error();
   std::size_t longest = 0;
@@ -92,7 +90,7 @@ Result<int> generate(const trial::GenerationRequest& request, Outbox& outbox) {
     for (std::size_t i = 0; i < texts.size() && is_heard; ++i) {
       const auto text = (**tokenizer).decode(texts[i].ids).value_or("");
       is_heard = outbox.send({{"prompt", request.prompts[first + i]},
-                              {"text", scores::text_of(scores::characters_of(text))},
+                              {"text", as_utf8(text)},
                               {"tokens", texts[i].ids.size()},
                               {"ended", texts[i].ended}});
     }

@@ -82,8 +82,15 @@ def write(folder, name, content):
         stream.write("\n")
 
 
-def write_cases(folder, tokenizer, more):
+def write_cases(folder, tokenizer, more, own=None):
     cases = [{"text": text, "ids": ids_of(tokenizer, text)} for text in TEXTS] + more
+    for case in cases if own else []:
+        known = [id for id in case["ids"] if id < own.GetPieceSize() and not own.IsUnknown(id)]
+        case["decoded"] = own.DecodeIds(known)
+        decoded = tokenizer.decode(case["ids"], skip_special_tokens=True, clean_up_tokenization_spaces=False,
+                                   spaces_between_special_tokens=False)
+        if decoded != case["decoded"]:
+            print(f"{folder}: transformers decodes {case['ids']} as {decoded!r}, not {case['decoded']!r}")
     tokenizer.padding_side = "right"
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
@@ -111,10 +118,10 @@ for name, (options, config) in MADE.items():
     write(folder, "tokenizer_config.json", config)
     # The later treatment gives no bytes to SentencePiece as they are.
     more = []
+    own = sentencepiece.SentencePieceProcessor(os.path.join(folder, "tokenizer.model"))
     if config.get("legacy", True):
-        own = sentencepiece.SentencePieceProcessor(os.path.join(folder, "tokenizer.model"))
         more = [{"hex": one.hex(), "ids": own.EncodeAsIds(one)} for one in BYTES]
-    write_cases(folder, tokenizer, more)
+    write_cases(folder, tokenizer, more, own)
     if config["tokenizer_class"] == "LlamaTokenizer" and options["model_type"] == "bpe":
         fast = transformers.LlamaTokenizerFast.from_pretrained(folder, from_slow=True, split_special_tokens=True,
                                                                  legacy=config.get("legacy", True))
