@@ -129,10 +129,10 @@ Checked<Setup> set_up(const trial::TrialConfig& config, const datasets::Dataset&
   if (!microbatch) return invalid(microbatch.error().message);
   const auto options = torch::TensorOptions().dtype(dtype).device(*device);
   const auto key = random::key_from_seed("initialisation/" + std::to_string(config.seed));
-  auto network =
-      models::make_model(config.model.name, config.model.options, models::model_input(*sizes), key, options);
+  const auto compute = config.training.precision == trial::Precision::bf16 ? torch::kBFloat16 : dtype;
+  auto network = models::make_model(config.model.name, config.model.options, models::model_input(*sizes), key,
+                                    options, compute);
   if (!network) return invalid(network.error().message);
-  if (config.training.precision == trial::Precision::bf16) network->set_compute_type(torch::kBFloat16);
   if (auto fits =
           optimizers::check_layout(config.optimizer.name, config.optimizer.options, network->layout().size());
       !fits) {

@@ -10,8 +10,9 @@
 //   augmentations    M copies of each image; a sample's gradient and loss are the means over its
 //                    copies, taken before it is clipped, so the sensitivity does not change (De
 //                    et al.). 0: none; 1: one random copy.
-//   precision        bf16: activations and the weights that they meet are bfloat16; the weights
-//                    that are trained, per-sample norms, sums, noise and losses stay float32.
+//   precision        bf16: activations and the weights that they meet are bfloat16, and frozen
+//                    weights are stored so; the weights that are trained, per-sample norms, sums,
+//                    noise and losses stay float32.
 //   tf32             lets CUDA's float32 products round their factors to TF32 in the forward and
 //                    backward pass. Norms and clipped sums of per-sample gradients are float32 all
 //                    the same. No effect on a CPU.

@@ -10,7 +10,7 @@
 namespace hyfreedp::end_to_end {
 namespace run_memory_test {
 
-class SlowRunMemory : public Program {
+class RunMemory : public Program {
  protected:
   // Of the first run of a spec with this dataset and model.
   trial::TrialConfig first_run(const std::string& dataset, const std::string& model,
@@ -27,8 +27,9 @@ class SlowRunMemory : public Program {
   }
   // Bytes, by a worker of its own.
   double peak_of(const trial::TrialConfig& config) {
+    const auto journal = (folder_ / ("journal." + config.id())).string();
     runner::LocalExecutor executor({.worker = runner::find_worker().value(), .slots = 1});
-    executor.submit(runner::trial_job(config, {.journal = (folder_ / "journal").string(), .key = ""}));
+    executor.submit(runner::trial_job(config, {.journal = journal, .key = ""}));
     for (int i = 0; i < 600; ++i) {
       for (const auto& update : executor.poll(std::chrono::milliseconds(1000)).value()) {
         if (update.kind != runner::Update::Kind::over) continue;
@@ -49,6 +50,8 @@ class SlowRunMemory : public Program {
     EXPECT_LE(told.host, runner::kMostOver * used + runner::kMostBeside);
   }
 };
+
+using SlowRunMemory = RunMemory;
 
 TEST_F(SlowRunMemory, OfALinearProbeIsForetold) {
   expect_foretold(
@@ -88,6 +91,38 @@ TEST_F(SlowRunMemory, OfAVitSmallIsForetold) {
   expect_foretold(
       first_run("{name: synthetic-images, channels: 3, side: 224, train: 64, validation: 16, test: 32}",
                 "{name: vit, size: vit_small_patch16_224}", ", batch_size: 16"));
+}
+
+const std::string kSentences =
+    "{name: synthetic-tokens, train: 200, validation: 20, test: 40, length: 64, vocabulary: 8000}";
+
+// 33 million weights, of which the adapters alone are in float32.
+TEST_F(SlowRunMemory, OfAFrozenNetworkInBfloat16IsForetoldAndLess) {
+  const std::string model =
+      "{name: llama, width: 512, depth: 8, heads: 8, kv_heads: 8, hidden: 1376, trainable: lora}";
+  const auto config = first_run(kSentences, model, ", batch_size: 16, precision: bf16");
+  expect_foretold(config);
+  const auto full = runner::memory_of(first_run(kSentences, model, ", batch_size: 16")).value();
+  expect_foretold(first_run(kSentences, model, ", batch_size: 16"));
+  EXPECT_LT(runner::memory_of(config).value().host, full.host - 2 * 33e6);
+}
+
+// With the sizes of Llama2-7B and OPT-13B: the 80 GB of one GPU.
+TEST_F(RunMemory, OfAdaptersOfLargeLanguageModelsFitsOneGpu) {
+  const auto device = [&](const std::string& vocabulary, const std::string& model) {
+    const auto data = fmt::format(
+        "{{name: synthetic-tokens, train: 2000, validation: 20, test: 40, length: 512, vocabulary: {}}}",
+        vocabulary);
+    auto config = first_run(data, model, ", batch_size: 64, microbatch: 4, precision: bf16, device: cuda");
+    return runner::memory_of(config).value().device;
+  };
+  const auto llama = device("32000", "{name: llama, size: llama2-7b, trainable: lora}");
+  const auto opt = device("50272", "{name: opt, size: opt-13b, trainable: lora}");
+  EXPECT_GT(llama, 2 * 6.7e9);
+  EXPECT_LT(llama, 80e9);
+  EXPECT_GT(opt, 2 * 12.8e9);
+  EXPECT_LT(opt, 80e9);
+  std::cout << fmt::format("Llama2-7B {:.1f} GB, OPT-13B {:.1f} GB\n", llama / 1e9, opt / 1e9);
 }
 
 }  // namespace run_memory_test

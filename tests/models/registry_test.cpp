@@ -25,8 +25,9 @@ struct Example {
   json::object resolved() const {
     return resolve_options(find_model(name).value()->options, options, name).value();
   }
-  Result<Network> make(const torch::TensorOptions& as = torch::kFloat64) const {
-    return make_model(name, resolved(), input, kKey, as);
+  Result<Network> make(const torch::TensorOptions& as = torch::kFloat64,
+                       std::optional<torch::ScalarType> compute = {}) const {
+    return make_model(name, resolved(), input, kKey, as, compute);
   }
   Tensor features(std::int64_t samples) const {
     at::manual_seed(7);
@@ -228,6 +229,49 @@ TEST(RegisteredModel, FeaturesAreWhatTheHeadReads) {
     EXPECT_TRUE(near_relative(rounded.to(torch::kFloat64), features, 0.05));
   }
   EXPECT_GE(with_head, 6);
+}
+
+// Logits, squared norms and the sum of all gradients.
+std::vector<Tensor> pass_of(const Example& example, Network& network) {
+  const auto features = example.features(3);
+  auto input = example.input.is_sequence() ? features : features.to(torch::kFloat32);
+  const auto logits = network.forward(input);
+  record(example, network, input);
+  auto sum = at::zeros({network.dimension()});
+  network.add_clipped_sum({}, sum);
+  return {logits, network.squared_norms(), network.squared_norm_bounds(), sum};
+}
+
+// They are then those of a network whose frozen weights were rounded.
+TEST(RegisteredModel, FrozenWeightsAreStoredInTheTypeThatItBeginsToComputeIn) {
+  std::size_t with_frozen = 0;
+  for (auto example : examples()) {
+    for (const auto& mode : modes(example.name)) {
+      SCOPED_TRACE(example.name + ", " + mode);
+      example.options["trainable"] = mode;
+      auto made = example.make(torch::kFloat32);
+      if (!made) continue;  // the mode needs a head of its own
+      auto& wide = *made;
+      auto narrow = example.make(torch::kFloat32, torch::kBFloat16).value();
+      EXPECT_EQ(narrow.compute_type(), torch::kBFloat16);
+      EXPECT_EQ(narrow.parameters().scalar_type(), torch::kFloat32);
+      if (narrow.frozen_layout().empty()) continue;
+      ++with_frozen;
+      for (const auto& slice : narrow.frozen_layout()) {
+        EXPECT_EQ(narrow.tensor(slice.name).scalar_type(), torch::kBFloat16);
+        wide.tensor(slice.name).copy_(narrow.tensor(slice.name));
+      }
+      stir(wide);
+      stir(narrow);
+      for (const auto type : {torch::kBFloat16, torch::kFloat32, torch::kBFloat16}) {
+        wide.set_compute_type(type);
+        narrow.set_compute_type(type);
+        const auto expected = pass_of(example, wide), found = pass_of(example, narrow);
+        for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_TRUE(at::equal(found[i], expected[i])) << i;
+      }
+    }
+  }
+  EXPECT_GE(with_frozen, 20);
 }
 
 // An adapter beside the head does not move the place where features are taken.

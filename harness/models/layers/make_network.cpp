@@ -106,7 +106,7 @@ Made make_layer(const graph::Layer& layer, torch::Device device) {
 }
 
 Result<Network> make_network(const graph::Graph& graph, const torch::TensorOptions& options,
-                             const Network::Trainable& trainable) {
+                             const Network::Trainable& trainable, std::optional<torch::ScalarType> compute) {
   std::vector<Network::Place> places;
   for (const auto& place : graph.places) {
     if (place.again >= 0) {
@@ -117,7 +117,7 @@ Result<Network> make_network(const graph::Graph& graph, const torch::TensorOptio
     if (!layer) return layer.error();
     places.push_back({place.name, std::move(*layer), place.inputs});
   }
-  auto network = Network::make(std::move(places), options, trainable);
+  auto network = Network::make(std::move(places), options, trainable, compute);
   if (!network) return network;
   for (const auto& place : graph.places) {
     if (place.name + "." == graph.head && std::holds_alternative<graph::Linear>(place.layer))

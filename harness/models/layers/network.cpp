@@ -55,7 +55,7 @@ void keep_for_sum(std::vector<ActivationRecord>& records, const Tensors& formed,
 }  // namespace
 
 Result<Network> Network::make(std::vector<Place> places, const torch::TensorOptions& options,
-                              const Trainable& trainable) {
+                              const Trainable& trainable, std::optional<torch::ScalarType> compute) {
   Network network;
   std::vector<std::size_t> records;
   for (auto& place : places) {
@@ -86,9 +86,11 @@ Result<Network> Network::make(std::vector<Place> places, const torch::TensorOpti
     records.push_back(1);
     network.owners_.push_back({place.name, place.layer, {}, {}, false});
   }
-  network.bind_parameters(options, trainable);
+  const auto type = options.dtype().toScalarType();
+  network.bind_parameters(options, trainable, compute.value_or(type));
   if (auto connected = network.connect(places); !connected) return connected.error();
   if (auto covered = network.check_coverage(); !covered) return covered.error();
+  network.set_compute_type(compute.value_or(type));
   return network;
 }
 
@@ -114,7 +116,8 @@ Result<void> Network::connect(const std::vector<Place>& places) {
   return {};
 }
 
-void Network::bind_parameters(const torch::TensorOptions& options, const Trainable& trainable) {
+void Network::bind_parameters(const torch::TensorOptions& options, const Trainable& trainable,
+                              torch::ScalarType frozen) {
   for (auto& owner : owners_) {
     for (auto& spec : owner.layer->parameters()) {
       const auto name = full_name(owner.name, spec.name);
@@ -125,7 +128,7 @@ void Network::bind_parameters(const torch::TensorOptions& options, const Trainab
     }
   }
   parameters_ = torch::zeros({total(layout_)}, options);
-  frozen_ = torch::zeros({total(frozen_layout_)}, options);
+  frozen_ = torch::zeros({total(frozen_layout_)}, options.dtype(frozen));
   compute_type_ = parameters_.scalar_type();
   for (auto& owner : owners_) {
     owner.own = bound(owner, parameters_, frozen_);
@@ -143,6 +146,12 @@ std::vector<BoundParameter> Network::bound(const Owner& owner, const Tensor& tra
   return found;
 }
 
+std::vector<BoundParameter> Network::in_full(const Owner& owner) const {
+  auto found = owner.own;
+  for (auto& one : found) one.value = one.value.to(parameters_.scalar_type());
+  return found;
+}
+
 void Network::make_narrow_copies(torch::ScalarType type) {
   narrow_parameters_ = torch::empty_like(parameters_, parameters_.options().dtype(type));
   narrow_frozen_ = frozen_.to(type);
@@ -155,7 +164,7 @@ void Network::set_compute_type(torch::ScalarType type) {
   if (is_narrow() && (!narrow_parameters_.defined() || narrow_parameters_.scalar_type() != type)) {
     make_narrow_copies(type);
   }
-  for (auto& owner : owners_) owner.layer->bind(is_narrow() ? owner.narrow : owner.own);
+  for (auto& owner : owners_) owner.layer->bind(is_narrow() ? owner.narrow : in_full(owner));
 }
 
 Tensors Network::prepared(const Tensors& inputs) const {

@@ -36,6 +36,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "harness/base/result.h"
 #include "harness/models/layers/layer.h"
@@ -74,11 +75,13 @@ class Network {
 
   // Makes a network whose parameters are all zero, of the type and on the device of `options`.
   // Parameters whose name `trainable` rejects are frozen; without `trainable` all are trainable.
+  // `compute`: the compute type that it begins with, in which frozen weights are stored; absent: the
+  // parameters' type.
   // Returns an error for a layer that mixes samples, for a trainable parameter that no layer's
   // rules include, for a name that two layers use, and for a place whose input is not an earlier
   // place.
   static Result<Network> make(std::vector<Place> places, const torch::TensorOptions& options,
-                              const Trainable& trainable = {});
+                              const Trainable& trainable = {}, std::optional<torch::ScalarType> compute = {});
 
   // The trainable parameters, in the order of the flat vector.
   const std::vector<Slice>& layout() const { return layout_; }
@@ -88,7 +91,7 @@ class Network {
   const torch::Tensor& parameters() const { return parameters_; }
   // A view of one parameter, trainable or frozen. Undefined if there is none of that name.
   torch::Tensor tensor(const std::string& name) const;
-  // Sets the compute type. Frozen weights are copied when a narrower type is first set, so they
+  // Sets the compute type. Frozen weights of another type are copied when it is first set, so they
   // must be loaded before.
   void set_compute_type(torch::ScalarType type);
   torch::ScalarType compute_type() const { return compute_type_; }
@@ -160,7 +163,9 @@ class Network {
     SquaredNorms squared_norms = {};  // of the last backward pass
     // The per-sample gradients that the norm rule returned, for the sum rule (layer.h).
     Tensors formed = {};
-    std::vector<BoundParameter> own = {};  // views of parameters_ and frozen_
+    // Views of parameters_ and frozen_. Of a layer that trains, the rules read them: where the type
+    // of a frozen one is narrower, its values are those of the narrow pass.
+    std::vector<BoundParameter> own = {};
     // Views of the parameters' copies in the compute type; empty until there are copies.
     std::vector<BoundParameter> narrow = {};
   };
@@ -188,11 +193,14 @@ class Network {
   Tensors views(const Owner& owner, const torch::Tensor& vector) const;
   Tensors inputs_of(const Step& step, const Tensors& values, const Tensors& inputs) const;
   Result<void> check_coverage() const;
-  void bind_parameters(const torch::TensorOptions& options, const Trainable& trainable);
+  void bind_parameters(const torch::TensorOptions& options, const Trainable& trainable,
+                       torch::ScalarType frozen);
   torch::Tensor tensor_in(const torch::Tensor& trainable, const torch::Tensor& frozen,
                           const std::string& name) const;
   std::vector<BoundParameter> bound(const Owner& owner, const torch::Tensor& trainable,
                                     const torch::Tensor& frozen) const;
+  // Views of parameters_, and frozen weights in their type.
+  std::vector<BoundParameter> in_full(const Owner& owner) const;
   bool is_narrow() const { return compute_type_ != parameters_.scalar_type(); }
   void make_narrow_copies(torch::ScalarType type);
   // Refreshes the copies of the weights and returns the inputs in the compute type.

@@ -22,6 +22,7 @@ namespace hyfreedp::runner {
 namespace {
 
 constexpr double kFloat = 4;
+constexpr double kNarrow = 2;
 constexpr double kDouble = 8;
 constexpr double kInteger = 8;
 // A worker that has trained a linear head has used 145 MB beside its data; one idle 124 MB.
@@ -34,6 +35,10 @@ constexpr double kImagesAtOnce = 1 << 27;
 // A number of a user's own table while it is read: its text, which has at most some 20 characters,
 // and what it is.
 constexpr double kReadNumber = 20 + kFloat;
+
+// glibc's heap keeps the holes between freed blocks of up to 32 MB. A step of a language model has
+// taken 1.5 times the memory that lived at once; other networks have taken no more than that.
+constexpr double kHoles = 1.6;
 
 // The method whose runs are on parts of the training split.
 constexpr const char* kTakesParts = "subset-tuning";
@@ -158,14 +163,21 @@ double vector_bytes(const trial::TrialConfig& config, double number) {
   return count * number + (follows_losses(config) ? 0 : kDouble);
 }
 
-// Returns the bytes that training has in memory where the network is.
-double training_bytes(const trial::TrialConfig& config, const models::StepMemory& step,
-                      const datasets::Sizes& sizes, std::int64_t microbatch, double number) {
+// Bytes where the network is.
+struct NetworkBytes {
+  double weights = 0;
+  double training = 0;  // beside the weights
+};
+
+NetworkBytes network_bytes(const trial::TrialConfig& config, const models::StepMemory& step,
+                           const datasets::Sizes& sizes, std::int64_t microbatch, double number) {
   const auto copies = std::max({std::int64_t{1}, config.training.augmentation.copies, sizes.copies});
   const auto samples =
       static_cast<double>(models::samples_at_once(microbatch, copies)) * static_cast<double>(copies);
   const bool narrow = config.training.precision == trial::Precision::bf16;
-  const double sample = (follows_losses(config) ? step.forward : step.sample(narrow ? 0.5 : 1)) * number;
+  const double holes = config.device == "cpu" && sizes.length > 0 ? kHoles : 1;
+  const double sample =
+      (follows_losses(config) ? step.forward : step.sample(narrow ? 0.5 : 1)) * number * holes;
   const double fixed = step.fixed - (follows_losses(config) ? step.sums : 0);
   // Sums of large batches are computed in float64 (harness/trial/sum_rounding.h), and any method
   // may choose such a batch.
@@ -173,12 +185,20 @@ double training_bytes(const trial::TrialConfig& config, const models::StepMemory
   const double vectors = step.trained * vector_bytes(config, number);
   // A checkpoint's copy has no more than these.
   const double copied = std::min(vectors, static_cast<double>(trial::kMostCopiedState));
-  double bytes = vectors + copied + samples * sample + fixed * wide;
+  NetworkBytes bytes{.weights = step.parameters * number,
+                     .training = vectors + copied + samples * sample + fixed * wide};
   // A microbatch's vectors as they lie in the table, and one copy after the other.
-  if (sizes.copies > 1) bytes += 2 * samples * static_cast<double>(sizes.features) * number;
-  if (narrow) bytes += step.parameters * number / 2;
-  const bool reads_file = !string_or(config.model.options, "weights", "").empty();
-  return step.parameters * number + std::max(bytes, reads_file ? 2 * step.parameters * kFloat : 0);
+  if (sizes.copies > 1) bytes.training += 2 * samples * static_cast<double>(sizes.features) * number;
+  // Weights are in each type that is computed in, and those that train in their own in any case.
+  const bool probes_are_narrow = config.training.probe_precision == trial::Precision::bf16;
+  if (narrow && probes_are_narrow) bytes.weights = step.trained * number;
+  if (narrow || probes_are_narrow) bytes.weights += step.parameters * kNarrow;
+  return bytes;
+}
+
+// A file of weights is read on the machine, wherever the network is, before it trains.
+double reading_bytes(const trial::TrialConfig& config, const models::StepMemory& step) {
+  return string_or(config.model.options, "weights", "").empty() ? 0 : 2 * step.parameters * kFloat;
 }
 
 }  // namespace
@@ -196,12 +216,14 @@ Result<RunMemory> memory_of(const trial::TrialConfig& config) {
   if (!microbatch) return microbatch.error();
   const auto data = all_table_bytes(config, number);
   if (!data) return data.error();
-  const double trains = training_bytes(config, *step, sizes, *microbatch, number);
+  const auto [weights, training] = network_bytes(config, *step, sizes, *microbatch, number);
+  const double reading = reading_bytes(config, *step);
   RunMemory memory{.host = kProcess + data->host, .tables = data->host, .mapped = data->mapped};
-  (on_cpu ? memory.host : memory.device) += trains;
-  if (!on_cpu) {
-    memory.host += kCudaProcess;
-    memory.device += kCudaContext + data->device;
+  if (on_cpu) {
+    memory.host += weights + std::max(training, reading);
+  } else {
+    memory.host += kCudaProcess + reading;
+    memory.device = kCudaContext + data->device + weights + training;
   }
   memory.host = std::max(memory.host, data->preparing + data->host);
   memory.device = std::max(memory.device, data->preparing_on_device);
