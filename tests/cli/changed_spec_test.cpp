@@ -5,8 +5,9 @@
 #include <gmock/gmock.h>
 
 #include "harness/runner/execute/study_run.h"
+#include "results/table/cell_text.h"
 #include "tests/cli/command_fixture.h"
-#include "tests/runner/fake_world.h"
+#include "tests/runner/lost_files.h"
 
 namespace hyfreedp::cli {
 namespace changed_spec_test {
@@ -155,6 +156,35 @@ TEST_F(RunChanged, ADryRunNamesTheRowsThatWouldLeave) {
       out(),
       AllOf(HasSubstr("for which the run asks for --replace: small, prodigy (2 studies: trained anew)."),
             HasSubstr("2 of these 4 studies have their rows")));
+}
+
+class DryRunOfAnOlderDatabase : public runner::lost_files::LostFiles {};
+
+TEST_F(DryRunOfAnOlderDatabase, ReadsTheReleaseRecords) {
+  namespace fs = std::filesystem;
+  using runner::lost_files::fixed;
+  run(fixed("1e-2", "a"));
+  keep_database();
+  run(fixed("2e-2", "b"));
+  const auto spent = epsilon();
+  put_database_back();
+  lose_journals_and_keys();
+  world.close_database();
+  const auto database = read_file(world.out().database()).value();
+  const auto spec = world.out().root + ".yaml";
+  ASSERT_TRUE(write_file_atomically(spec, fixed("3e-2", "c")));
+  const auto said = [&](std::vector<std::string> more, int code) {
+    std::vector<std::string> asked = {"run", spec, "--dry-run", "--cap-delta", "1e-5", "--out"};
+    asked.push_back(world.out().root);
+    asked.insert(asked.end(), more.begin(), more.end());
+    std::ostringstream out, err;
+    EXPECT_EQ(dispatch(asked, out, err), code) << out.str() << err.str();
+    return out.str() + err.str();
+  };
+  EXPECT_THAT(said({}, 0), HasSubstr("now epsilon " + results::epsilon_text(spent)));
+  EXPECT_THAT(said({"--cap", fmt::format("{:.3f}", spent + 0.01)}, 2), HasSubstr("--cap"));
+  EXPECT_EQ(read_file(world.out().database()).value(), database) << "a dry run writes nothing";
+  fs::remove(spec);
 }
 
 class TableChanged : public Changed {

@@ -234,15 +234,13 @@ Result<void> print_known(const results::Store& store, const runner::OutFolder& f
 Result<void> print_forecast(const RunRequest& request, runner::Spec spec, const runner::Only& only,
                             const std::vector<runner::PlannedStudy>& planned, std::ostream& out) {
   const runner::OutFolder folder{request.out};
-  auto store = std::filesystem::exists(folder.database())
-                   ? results::Store::open(folder.database(), results::Store::Mode::read_only)
-                   : results::Store::in_memory();
+  // The database may be an older copy than the release records.
+  const auto store = std::filesystem::exists(folder.database())
+                         ? results::Store::open(folder.database(), results::Store::Mode::scratch)
+                         : results::Store::in_memory();
   if (!store) return store.error();
-  if (!std::filesystem::exists(folder.database())) {
-    const auto& name = spec.content.name;
-    if (auto restored = runner::restore_releases(**store, folder, name, request.fresh); !restored)
-      return restored;
-  }
+  if (auto restored = runner::restore_for(**store, folder, spec.content.name, request.fresh); !restored)
+    return restored;
   if (auto apart = runner::check_test_sets(**store, folder, spec.content); !apart) return apart;
   if (!request.retrain.empty()) {
     const auto worker = runner::find_worker();

@@ -291,7 +291,9 @@ class Composer {
 
   void compose() {
     for (const auto& study : studies_.selections) {
-      if (!study.runs.empty()) add_made(study);
+      if (study.runs.empty()) continue;
+      add_made(study);
+      made_.insert(study.composition.booking);
     }
     for (const auto& study : studies_.selections) {
       if (study.composition.unlisted && study.dataset) add_unlisted(study);
@@ -339,7 +341,11 @@ class Composer {
     if (study.composition.booking.empty() && !reported.empty() && selected_.contains(reported.front()))
       return;
     EventTally base(study.composition.unlisted->executed);
-    for (const auto& id : runs_like(study, EventTally(study.composition.unlisted->planned))) {
+    // Where a row of the same booking lists its runs, others are not this one's.
+    const bool has_runs = !study.is_retired || !made_.contains(study.composition.booking);
+    const auto like = has_runs ? runs_like(study, EventTally(study.composition.unlisted->planned))
+                               : std::vector<std::string>();
+    for (const auto& id : like) {
       base.raise_to(EventTally(runs_.at(id).charged()));
       open_.insert(id);
       if (!study.is_retired) odometer_.begun_selections[study.id].runs.push_back(id);  // cancelled
@@ -474,6 +480,7 @@ class Composer {
   std::set<std::string> selected_;  // runs of selections that are over
   // Runs that may be of open ones, or of some whose runs are not listed.
   std::set<std::string> open_;
+  std::set<std::string> made_;  // bookings of rows that list their runs
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "harness/runner/odometer/changed_rows.h"
 #include "harness/runner/odometer/odometer.h"
 #include "harness/runner/odometer/release_record.h"
+#include "harness/runner/odometer/release_record_file.h"
 #include "harness/runner/odometer/restored_releases.h"
 #include "harness/runner/odometer/unrecorded_runs.h"
 #include "results/regress/setting_changes.h"
@@ -109,22 +110,13 @@ std::string changes_since(const json::object& recorded, const json::object& now)
                      more > 0 ? fmt::format("; and {} more changes", more) : "");
 }
 
-// Neither the database nor a record knows the spec, but there may be runs of it: both were lost, or
-// the program kept no records.
-Result<void> settle_unrecorded(const results::Store& store, const OutFolder& out, Spec& spec, bool fresh) {
-  if (has_seeded_noise(spec)) return {};
-  const auto studies = plan(spec);
-  if (!studies) return studies.error();
-  const auto unrecorded = latest_unrecorded(store, out, *studies);
+// An error where journals that neither the database nor a record names may be of `studies`, which
+// the database does not have.
+Result<void> check_unrecorded(const results::Store& store, const OutFolder& out, const Spec& spec,
+                              const std::vector<PlannedStudy>& studies) {
+  const auto unrecorded = latest_unrecorded(store, out, studies);
   if (!unrecorded) return unrecorded.error();
-  if (fresh) {
-    const auto next = next_release(store);
-    if (!next) return next.error();
-    spec.content.release = std::max(*next, *unrecorded ? **unrecorded + 1 : 0);
-    return {};
-  }
-  if (!*unrecorded) return {};
-  if (!draws_anything(*studies)) return {};
+  if (!*unrecorded || !draws_anything(studies)) return {};
   return error(
       fmt::format("{}: {} has journals of private runs, but neither a database nor a release record says "
                   "whose they are. They may be "
@@ -133,6 +125,42 @@ Result<void> settle_unrecorded(const results::Store& store, const OutFolder& out
                   "the database back from a copy, use --out DIR if the journals are another spec's, or make "
                   "a new release with --fresh.",
                   spec.path, out.journals()));
+}
+
+// The database and the records know another version of the spec: they may be older copies, of before
+// this one was run.
+Result<void> check_added(const results::Store& store, const OutFolder& out, const Spec& spec) {
+  if (has_seeded_noise(spec)) return {};
+  const auto records = read_release_records(out, spec.content.name);
+  if (!records) return records.error();
+  auto added = plan_release(spec);
+  if (!added) return added.error();
+  std::set<std::string> known;
+  for (const auto& record : *records) {
+    for (const auto& one : record.studies) known.insert(one.study.id);
+  }
+  for (const auto& study : *added) {
+    const auto found = store.study(study.id);
+    if (!found) return found.error();
+    if (*found) known.insert(study.id);
+  }
+  std::erase_if(*added, [&](const PlannedStudy& study) { return known.contains(study.id); });
+  return check_unrecorded(store, out, spec, *added);
+}
+
+// Neither the database nor a record knows the spec, but there may be runs of it: both were lost, or
+// the program kept no records.
+Result<void> settle_unrecorded(const results::Store& store, const OutFolder& out, Spec& spec, bool fresh) {
+  if (has_seeded_noise(spec)) return {};
+  const auto studies = plan(spec);
+  if (!studies) return studies.error();
+  if (!fresh) return check_unrecorded(store, out, spec, *studies);
+  const auto unrecorded = latest_unrecorded(store, out, *studies);
+  if (!unrecorded) return unrecorded.error();
+  const auto next = next_release(store);
+  if (!next) return next.error();
+  spec.content.release = std::max(*next, *unrecorded ? **unrecorded + 1 : 0);
+  return {};
 }
 
 }  // namespace
@@ -174,7 +202,7 @@ Result<void> settle_release(const results::Store& store, const OutFolder& out, S
     }
   }
   if (*recorded) {
-    if (!fresh) return {};
+    if (!fresh) return same ? Result<void>() : check_added(store, out, spec);
     const auto next = next_release(store);
     if (!next) return next.error();
     // The database may be older than the journals.

@@ -134,14 +134,22 @@ Result<void> put_costs(results::Store& store, const OutFolder& out, const Record
   return {};
 }
 
+// True if the row was cancelled, in the database and in the record, and the record has the higher
+// price: there it was opened again and cancelled later.
+bool was_cancelled_later(const results::StudyRecord& known, const results::StudyRecord& recorded) {
+  if (!results::is_cancelled(known) || !results::is_cancelled(recorded) || !recorded.total) return false;
+  return !known.total || recorded.total->epsilon > known.total->epsilon;
+}
+
 // True if the database says at least as much of the row.
 bool says_as_much(const std::optional<results::StudyRecord>& known, const results::StudyRecord& recorded) {
   const bool is_unbooked = known && !results::is_answered(*known) && booking_of(known->composition).empty();
   if (is_unbooked && !booking_of(recorded.composition).empty()) return false;
   if (!known || !results::is_answered(recorded)) return known.has_value();
   // A row that is lost, or is cancelled and has another answer in the record, gives way.
-  const bool gives_way =
-      results::is_lost(*known) || (results::is_cancelled(*known) && !results::is_cancelled(recorded));
+  const bool gives_way = results::is_lost(*known) ||
+                         (results::is_cancelled(*known) && !results::is_cancelled(recorded)) ||
+                         was_cancelled_later(*known, recorded);
   return results::is_answered(*known) && !gives_way;
 }
 
@@ -353,12 +361,17 @@ Result<std::map<std::string, std::string>> restore_from_records(results::Store& 
   return missing;
 }
 
-Result<void> restore_releases(results::Store& store, const OutFolder& out, const std::string& spec,
-                              bool fresh) {
+Result<void> restore_for(results::Store& store, const OutFolder& out, const std::string& spec, bool fresh) {
   const auto missing = restore_from_records(store, out);
   if (!missing) return missing.error();
   if (const auto own = read_release_records(out, spec); !own) return own.error();
   if (missing->contains(spec) && !fresh) return error(missing->at(spec));
+  return {};
+}
+
+Result<void> restore_releases(results::Store& store, const OutFolder& out, const std::string& spec,
+                              bool fresh) {
+  if (auto restored = restore_for(store, out, spec, fresh); !restored) return restored;
   const auto specs = store.specs();
   if (!specs) return specs.error();
   for (const auto& one : *specs) {

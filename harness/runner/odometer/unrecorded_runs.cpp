@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "harness/base/files.h"
 #include "harness/base/text.h"
@@ -75,11 +76,12 @@ Result<std::optional<std::int64_t>> latest_unrecorded(const results::Store& stor
                                                       const std::vector<PlannedStudy>& planned) {
   const auto known = known_runs(store);
   if (!known) return known.error();
-  std::set<std::string> own;
+  std::set<std::tuple<std::string, std::int64_t, std::int64_t>> own;  // likeness, seed, release
   for (const auto& study : planned) {
     if (study.baseline->selection == nullptr || !study.cell.epsilon) continue;
     if (const auto selection = study.baseline->selection(study.cell))
-      own.insert(likeness(study.cell.base.dataset, selection->base));
+      own.emplace(likeness(study.cell.base.dataset, selection->base), study.cell.base.seed,
+                  study.cell.base.repetition / trial::kRepetitionsPerRelease);
   }
   std::optional<std::int64_t> latest;
   const auto paths = entries_of(out.journals());
@@ -96,7 +98,7 @@ Result<std::optional<std::int64_t>> latest_unrecorded(const results::Store& stor
     if (!config.privacy.is_private || config.noise_seed) continue;
     const auto like = likeness(config.dataset, mechanism::events(config));
     const auto release = config.repetition / trial::kRepetitionsPerRelease;
-    if (!known->has_selection(like, release) || own.contains(like))
+    if (!known->has_selection(like, release) || own.contains({like, config.seed, release}))
       latest = std::max(latest, std::optional(release));
   }
   return latest;
