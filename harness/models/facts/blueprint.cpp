@@ -7,8 +7,8 @@
 #include <regex>
 
 #include "harness/models/facts/named_files.h"
+#include "harness/models/networks/options.h"
 #include "harness/models/networks/registry.h"
-#include "harness/models/networks/requests.h"
 
 namespace hyfreedp::models {
 namespace {
@@ -63,27 +63,26 @@ Result<Chosen> chosen_by(const Blueprint& plan, const std::string& part) {
   });
 }
 
-Result<void> choose_trainable(Blueprint& plan, const json::object& options) {
-  const auto part = string_or(options, "trainable", "full");
-  const auto* pattern = options.if_contains("trainable_pattern");
-  const bool has_pattern = pattern != nullptr && pattern->is_string();
-  if (has_pattern && part != "full" && part != "lora") {
+Result<void> choose_trainable(Blueprint& plan, const SharedOptions& options) {
+  const auto& part = options.trainable;
+  const auto& pattern = options.trainable_pattern;
+  if (pattern && part != "full" && part != "lora") {
     return error(fmt::format(
         "'trainable_pattern' cannot be combined with 'trainable: {}'; leave one of them out.", part));
   }
-  const auto chosen = has_pattern ? by_pattern(std::string(pattern->get_string())) : chosen_by(plan, part);
+  const auto chosen = pattern ? by_pattern(*pattern) : chosen_by(plan, part);
   if (!chosen) return chosen.error();
   plan.trainable.clear();
   for (const auto& parameter : plan.parameters) plan.trainable.push_back((*chosen)(parameter.name));
   if (plan.trainable_count() > 0) return {};
-  const auto what = has_pattern ? fmt::format("the pattern '{}'", std::string(pattern->get_string()))
-                                : fmt::format("'trainable: {}'", part);
+  const auto what =
+      pattern ? fmt::format("the pattern '{}'", *pattern) : fmt::format("'trainable: {}'", part);
   return error(fmt::format("{} leaves nothing to train; the parameters are called {}, ..., {}.", what,
                            plan.parameters.front().name, plan.parameters.back().name));
 }
 
-void set_initial(Blueprint& plan, const json::object& options) {
-  if (string_or(options, "init", "zero") != "he" && string_or(options, "last_layer", "zero") != "he") return;
+void set_initial(Blueprint& plan, const SharedOptions& options) {
+  if (options.init != Start::he && options.last_layer != Start::he) return;
   for (auto& parameter : plan.parameters) {
     if (parameter.name != plan.graph.head + "weight") continue;
     parameter.initial = {Initial::Kind::normal, std::sqrt(2.0 / static_cast<double>(parameter.shape.at(1)))};
@@ -91,27 +90,25 @@ void set_initial(Blueprint& plan, const json::object& options) {
 }
 
 // Options that the others leave unread: whoever gives them expects more than they would get.
-Result<void> check_unread(const std::string& where, const json::object& options) {
-  const auto part = string_or(options, "trainable", "full");
-  const bool adapts = part == "lora" || part == "lora-head";
-  const bool has_rank = int_or(options, "lora_rank", kDefaultRank) != kDefaultRank;
+Result<void> check_unread(const std::string& where, const SharedOptions& options) {
+  const bool has_rank = options.lora_rank != kDefaultRank;
   for (const auto& [name, is_given] :
-       {std::pair{"lora_rank", has_rank}, std::pair{"lora_alpha", given(options, "lora_alpha")},
-        std::pair{"lora_targets", given(options, "lora_targets")}}) {
-    if (!is_given || adapts) continue;
-    return error(
-        fmt::format("{}: '{}' is read only with 'trainable: lora' or lora-head, not {}.", where, name, part));
+       {std::pair{"lora_rank", has_rank}, std::pair{"lora_alpha", options.lora_alpha.has_value()},
+        std::pair{"lora_targets", options.lora_targets.has_value()}}) {
+    if (!is_given || options.has_adapters()) continue;
+    return error(fmt::format("{}: '{}' is read only with 'trainable: lora' or lora-head, not {}.", where,
+                             name, options.trainable));
   }
-  if (has_rank && given(options, "adapter"))
+  if (has_rank && options.adapter)
     return error(where + ": 'adapter' decides the rank; leave 'lora_rank' out.");
-  if (string_or(options, "head", "new") == "file" && !given(options, "weights"))
+  if (options.head == "file" && !options.weights)
     return error(where + ": 'head: file' is read only with 'weights', the folder that has the head.");
   return {};
 }
 
 // Each of the layers that the option names must be one.
-Result<void> check_targets(const Blueprint& plan, const json::object& options) {
-  if (!plan.lora || !given(options, "lora_targets")) return {};
+Result<void> check_targets(const Blueprint& plan, const SharedOptions& options) {
+  if (!plan.lora || !options.lora_targets) return {};
   for (const auto& target : plan.lora->targets) {
     const Lora alone{.targets = {target}};
     const bool is_there = std::ranges::any_of(plan.graph.places, [&](const graph::Place& place) {
@@ -143,7 +140,8 @@ std::int64_t Blueprint::trainable_count() const {
 Result<Blueprint> blueprint(const std::string& name, const json::object& options, const ModelInput& input) {
   const auto facts = find_model(name);
   if (!facts) return facts.error();
-  if (auto read = check_unread("model " + name, options); !read) return read.error();
+  const auto shared = read_options<SharedOptions>(options);
+  if (auto read = check_unread("model " + name, shared); !read) return read.error();
   const auto folder = [&options] { return folder_config(options); };
   auto described = (**facts).describe({name, options, input, folder});
   if (!described) return described.error();
@@ -155,10 +153,10 @@ Result<Blueprint> blueprint(const std::string& name, const json::object& options
   plan.description = std::move(*described);
   plan.lora = std::move(*lora);
   plan.graph = std::move(*graph);
-  if (auto named = check_targets(plan, options); !named) return in_context("model " + name, named.error());
+  if (auto named = check_targets(plan, shared); !named) return in_context("model " + name, named.error());
   plan.parameters = graph::parameters_of(plan.graph);
-  set_initial(plan, options);
-  if (auto chosen = choose_trainable(plan, options); !chosen)
+  set_initial(plan, shared);
+  if (auto chosen = choose_trainable(plan, shared); !chosen)
     return in_context("model " + name, chosen.error());
   return plan;
 }

@@ -13,6 +13,7 @@
 #include "harness/models/facts/weights_source.h"
 #include "harness/models/files/tensor_values.h"
 #include "harness/models/files/weights_file.h"
+#include "harness/models/networks/options.h"
 #include "harness/models/networks/vit.h"
 
 namespace hyfreedp::models {
@@ -192,7 +193,7 @@ TensorShapes shapes_of(const StoredTensors& tensors) {
 }
 
 bool draws_new_head(const Blueprint& plan, const json::object& options, const json::object& config) {
-  if (plan.description.has_sizes_of_folder) return string_or(options, "head", "file") == "new";
+  if (plan.description.has_sizes_of_folder) return read_options<SharedOptions>(options).head == "new";
   const auto* const classes = config.if_contains("classes");
   return classes != nullptr && *classes != json::value(classes_of(plan));
 }
@@ -248,21 +249,17 @@ Result<void> check_positions(const std::vector<std::int64_t>& shape) {
 }
 
 Result<void> check_fit(const Blueprint& plan, const json::object& options) {
-  if (const auto name = string_or(options, "weights", ""); !name.empty()) {
-    const auto folder = locate_weights(name);
-    if (folder) {
-      if (auto fits = check_base(plan, options, *folder); !fits) return fits;
-    }
+  const auto shared = read_options<SharedOptions>(options);
+  const auto weights = shared.weights.value_or(""), adapter = shared.adapter.value_or("");
+  if (const auto folder = locate_weights(weights); folder && !weights.empty()) {
+    if (auto fits = check_base(plan, options, *folder); !fits) return fits;
   }
-  if (const auto name = string_or(options, "adapter", ""); !name.empty()) {
-    const auto folder = locate_adapter(name);
-    if (folder) return check_adapter(plan, *folder);
-  }
-  return {};
+  const auto folder = locate_adapter(adapter);
+  return folder && !adapter.empty() ? check_adapter(plan, *folder) : Result<void>();
 }
 
 std::string fit_note(const Blueprint& plan, const json::object& options) {
-  const auto name = string_or(options, "weights", "");
+  const auto name = read_options<SharedOptions>(options).weights.value_or("");
   if (name.empty() || plan.description.has_sizes_of_folder) return {};
   const auto folder = locate_weights(name);
   const auto config = folder ? weights_config(*folder) : Result<json::object>(folder.error());
@@ -274,7 +271,8 @@ std::string fit_note(const Blueprint& plan, const json::object& options) {
 }
 
 std::string frozen_head_note(const Blueprint& plan, const json::object& options) {
-  const auto name = string_or(options, "weights", "");
+  const auto shared = read_options<SharedOptions>(options);
+  const auto name = shared.weights.value_or("");
   const auto folder = name.empty() ? Result<std::string>(error("none")) : locate_weights(name);
   const auto config = folder ? weights_config(*folder) : Result<json::object>(folder.error());
   if (!config || plan.graph.head.empty() || !draws_new_head(plan, options, *config)) return {};
@@ -284,7 +282,7 @@ std::string frozen_head_note(const Blueprint& plan, const json::object& options)
     if (plan.trainable[i] && parameter.starts_with(plan.graph.head) && parameter.ends_with("weight"))
       return {};
   }
-  const auto trainable = string_or(options, "trainable", "full");
+  const auto& trainable = shared.trainable;
   const bool has_other = trainable == "lora" || trainable == "bitfit";
   return fmt::format(
       "The last layer, {}, is drawn anew, and 'trainable: {}' does not train its weight.{}",

@@ -12,9 +12,19 @@ namespace {
 constexpr const char* kBert = "bert";
 constexpr const char* kRoberta = "roberta";
 constexpr Initial kNormal{Initial::Kind::normal, 0.02};
-constexpr const char* kPool = "pool";
 
 using Family = BertShape::Family;
+
+enum class BertPool { first, mean };
+BOOST_DESCRIBE_ENUM(BertPool, first, mean)
+
+// RoBERTa has no `pool`.
+struct BertOptions {
+  BlockOptions blocks;
+  BertPool pool = BertPool::first;
+  static constexpr std::array kInlined = {"blocks"};
+};
+BOOST_DESCRIBE_STRUCT(BertOptions, (), (blocks, pool))
 
 const char* name_of(Family family) { return family == Family::roberta ? kRoberta : kBert; }
 
@@ -105,32 +115,13 @@ Keys of_config(Family family) {
 }
 
 Result<BertShape> shape_of(const Request& request, Family family) {
-  const auto& options = request.options;
-  const std::vector<const char*> sizes{"width", "depth", "heads"};
-  if (given(options, "weights")) {
-    if (auto alone = decides_alone(request, "weights", {"size", "width", "depth", "heads"}); !alone)
-      return alone.error();
-    const auto folder = request.folder();
-    if (!folder) return folder.error();
-    // If the weights are not fetched yet, their size is known by its name alone.
-    const auto named = string_or(folder->config, "architecture", "");
-    return named.empty() ? BertShape::from_json(folder->config, folder->where, family)
-                         : BertShape::named(named, folder->where, family);
-  }
-  if (given(options, "size")) {
-    if (auto alone = decides_alone(request, "size", sizes); !alone) return alone.error();
-    return BertShape::named(string_or(options, "size", ""), request.where(), family);
-  }
-  BertShape shape;
-  shape.family = family;
-  shape.padding = request.input.padding;
-  shape.vocabulary = request.input.vocabulary;
-  shape.positions = shape.first_position() + request.input.length;
-  shape.width = int_or(options, "width", 64);
-  shape.depth = int_or(options, "depth", 2);
-  shape.heads = int_or(options, "heads", 4);
-  shape.hidden = 4 * shape.width;
-  return shape;
+  if (auto once = decided_once(request, {"size", "width", "depth", "heads"}); !once) return once.error();
+  BertShape sizes;
+  sizes.family = family;
+  sizes.padding = request.input.padding;
+  sizes.vocabulary = request.input.vocabulary;
+  sizes.positions = sizes.first_position() + request.input.length;
+  return shape_by_blocks(request, sizes, family);
 }
 
 Result<Description> describe_family(const Request& request, Family family) {
@@ -158,7 +149,7 @@ Result<Description> describe_family(const Request& request, Family family) {
     }
     shape->separator = between;
   }
-  shape->pools_first = string_or(request.options, kPool, "first") == "first";
+  shape->pools_first = read_options<BertOptions>(request.options).pool == BertPool::first;
   shape->classes = request.input.classes;
   auto description = description_of(*shape);
   description.prefix = std::string(name_of(family)) + ".";
@@ -199,12 +190,7 @@ Result<BertShape> BertShape::named(const std::string& name, const std::string& w
   const bool is_roberta = family == Family::roberta;
   const auto size = is_roberta ? named_size(kRobertas, name, where) : named_size(kBerts, name, where);
   if (!size) return size.error();
-  auto shape = is_roberta ? roberta() : BertShape();
-  shape.width = size->width;
-  shape.depth = size->depth;
-  shape.heads = size->heads;
-  shape.hidden = 4 * size->width;
-  return shape;
+  return with_sizes(is_roberta ? roberta() : BertShape(), *size);
 }
 
 Result<BertShape> BertShape::from_json(const json::object& config, const std::string& where, Family family) {
@@ -274,15 +260,10 @@ json::object model_config(const BertShape& shape) {
 
 namespace {
 
-Facts facts_of(Family family, const char* sizes, std::vector<OptionSpec> own) {
+Facts facts_of(Family family, std::vector<OptionSpec> own) {
   const std::string targets = "query,value";
-  std::vector<OptionSpec> options{text("size", sizes),
-                                  count("width", nullptr, 65536, "width of the tokens (default 64)"),
-                                  count("depth", nullptr, 1000, "blocks (default 2)"),
-                                  count("heads", nullptr, 1024, "attention heads (default 4)")};
-  options.insert(options.end(), own.begin(), own.end());
   return {.name = name_of(family),
-          .options = with_adapters(options, targets, true),
+          .options = with_adapters(may_be_absent(options_of<BertOptions>(std::move(own))), targets, true),
           .microbatch = 64,
           .example = {.dataset = "synthetic-tokens",
                       .dataset_options = {{"vocabulary", 12}, {"length", 6}, {"classes", 3}, {"train", 600}},
@@ -293,11 +274,10 @@ Facts facts_of(Family family, const char* sizes, std::vector<OptionSpec> own) {
 }  // namespace
 
 Facts bert_facts() {
-  auto facts =
-      facts_of(Family::bert, "bert-base, bert-large or minilm-l6",
-               {choice(kPool, "first",
-                       "what the head reads: a dense layer on the first token, or the mean of the tokens",
-                       {"first", "mean"})});
+  auto own = block_table("bert-base, bert-large or minilm-l6");
+  own.push_back(plain_option(
+      "pool", "what the head reads: a dense layer on the first token, or the mean of the tokens"));
+  auto facts = facts_of(Family::bert, std::move(own));
   facts.title = "BERT, a classifier of sequences";
   facts.source = "Devlin et al., arXiv:1810.04805; names and weights of Hugging Face";
   facts.describe = describe_bert;
@@ -305,7 +285,7 @@ Facts bert_facts() {
 }
 
 Facts roberta_facts() {
-  auto facts = facts_of(Family::roberta, "roberta-base or roberta-large", {});
+  auto facts = facts_of(Family::roberta, block_table("roberta-base or roberta-large"));
   facts.title = "RoBERTa, a classifier of sequences";
   facts.source = "Liu et al., arXiv:1907.11692; names and weights of Hugging Face";
   facts.describe = describe_roberta;

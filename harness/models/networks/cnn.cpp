@@ -9,17 +9,23 @@
 namespace hyfreedp::models {
 namespace {
 
+struct CnnOptions {
+  std::int64_t channels = 1;
+  std::vector<std::int64_t> filters{16, 32};
+  std::int64_t hidden = 32;
+};
+BOOST_DESCRIBE_STRUCT(CnnOptions, (), (channels, filters, hidden))
+
 Result<CnnShape> shape_of(const Request& request) {
-  const auto& options = request.options;
+  const auto own = read_options<CnnOptions>(request.options);
   const auto& input = request.input;
   CnnShape shape;
   shape.classes = input.classes;
-  shape.channels = int_or(options, "channels", 1);
-  shape.hidden = int_or(options, "hidden", 32);
-  const auto& filters = options.at("filters").as_array();
-  if (filters.size() != 2) return error("model cnn: 'filters' must be two numbers, one a convolution.");
-  shape.filters1 = filters[0].to_number<std::int64_t>();
-  shape.filters2 = filters[1].to_number<std::int64_t>();
+  shape.channels = own.channels;
+  shape.hidden = own.hidden;
+  if (own.filters.size() != 2) return error("model cnn: 'filters' must be two numbers, one a convolution.");
+  shape.filters1 = own.filters[0];
+  shape.filters2 = own.filters[1];
   const auto pixels = input.features / shape.channels;
   shape.side = std::llround(std::sqrt(static_cast<double>(pixels)));
   if (input.is_sequence() || shape.side * shape.side * shape.channels != input.features) {
@@ -88,19 +94,11 @@ Facts cnn_facts() {
   return {.name = "cnn",
           .title = "tanh convolutional network",
           .source = "two convolutions and two linear layers, as in Papernot et al., arXiv:2007.14191",
-          .options = with_weights(
-              {count("channels", 1, 1024,
+          .options = with_parts(options_of<CnnOptions>(
+              {count("channels", 1024,
                      "channels of the input image; its features are in the order channel, row, column"),
-               {.name = "filters",
-                .type = OptionType::integer_list,
-                .default_value = json::array{16, 32},
-                .help = "number of filters of the first and the second convolution",
-                .min = 1,
-                .max = 4096},
-               count("hidden", 32, 65536, "width of the linear layer before the last"),
-               sparse(last_layer()),
-               trainable_part(),
-               trainable_pattern()}),
+               count("filters", 4096, "number of filters of the first and the second convolution"),
+               count("hidden", 65536, "width of the linear layer before the last")})),
           .example = {.dataset_options = {{"features", 196}}},
           .describe = describe};
 }

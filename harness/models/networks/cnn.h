@@ -14,13 +14,13 @@
 namespace hyfreedp::models {
 
 struct CnnShape {
-  std::int64_t channels = 1;
-  std::int64_t side = 28;
-  std::int64_t filters1 = 16;
-  std::int64_t filters2 = 32;
-  std::int64_t flat = 512;  // number of values after the second pool
-  std::int64_t hidden = 32;
-  std::int64_t classes = 10;
+  std::int64_t channels = 0;
+  std::int64_t side = 0;
+  std::int64_t filters1 = 0;
+  std::int64_t filters2 = 0;
+  std::int64_t flat = 0;  // number of values after the second pool
+  std::int64_t hidden = 0;
+  std::int64_t classes = 0;
 };
 Result<graph::Graph> graph_of(const CnnShape& shape, const std::optional<Lora>& lora = {});
 

@@ -192,11 +192,12 @@ Facts convnext_facts() {
           .title = "ConvNeXt, convolutional with LayerNorm",
           .source = "Liu et al., arXiv:2201.03545; names and weights of timm",
           .options = with_adapters(
-              {text("size",
-                    "convnext_tiny (the default, unless other sizes are given), convnext_small, "
-                    "convnext_base, convnext_large or convnext_xlarge"),
-               list_of("widths", 65536, "channels of each of the four stages"),
-               list_of("blocks", 1000, "blocks of each of the four stages")},
+              options_of<ListedOptions>(
+                  {plain_option("size",
+                                "convnext_tiny (the default, unless other sizes are given), convnext_small, "
+                                "convnext_base, convnext_large or convnext_xlarge"),
+                   count("widths", 65536, "channels of each of the four stages"),
+                   count("blocks", 1000, "blocks of each of the four stages")}),
               targets, true),
           .microbatch = 16,
           .example = {.dataset = "synthetic-images",

@@ -286,9 +286,9 @@ Facts efficientnet_lite_facts() {
           .title = "EfficientNet-Lite",
           .source = "Tan & Le, arXiv:1905.11946, and TensorFlow's Lite variant; names of timm",
           .options = with_published(
-              {text("size", "efficientnet-lite0 (the default, unless other sizes are given)"),
-               list_of("widths", 65536, "channels of the stem, of the seven stages and of the top"),
-               list_of("blocks", 1000, "blocks of each of the seven stages")},
+              {plain_option("size", "efficientnet-lite0 (the default, unless other sizes are given)"),
+               count("widths", 65536, "channels of the stem, of the seven stages and of the top"),
+               count("blocks", 1000, "blocks of each of the seven stages")},
               "pytorch_model.bin as published"),
           .microbatch = 32,
           .example = {.dataset = "synthetic-images",

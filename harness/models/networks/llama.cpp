@@ -150,13 +150,19 @@ Keys of_config() {
        keys::harmless("attention_dropout pretraining_tp max_sequence_length is_llama_config")});
 }
 
+struct LlamaOptions {
+  BlockOptions blocks;
+  std::optional<std::int64_t> kv_heads, hidden;
+  static constexpr std::array kInlined = {"blocks"};
+};
+BOOST_DESCRIBE_STRUCT(LlamaOptions, (), (blocks, kv_heads, hidden))
+
 // The network's sizes as a config.json, with the name of their source for messages.
 Result<FolderConfig> config_of(const Request& request) {
-  const auto& options = request.options;
-  const std::vector<const char*> sizes = {"width", "depth", "heads", "kv_heads", "hidden"};
-  if (given(options, "weights")) {
-    if (auto alone = decides_alone(request, "weights", {"size"}); !alone) return alone.error();
-    if (auto alone = decides_alone(request, "weights", sizes); !alone) return alone.error();
+  const auto own = read_options<LlamaOptions>(request.options);
+  auto once = decided_once(request, {"size", "width", "depth", "heads", "kv_heads", "hidden"});
+  if (!once) return once.error();
+  if (given(request.options, "weights")) {
     auto folder = request.folder();
     if (!folder) return folder;
     // If the weights are not fetched yet, their size is known by its name alone.
@@ -166,20 +172,17 @@ Result<FolderConfig> config_of(const Request& request) {
     if (!named) return named.error();
     return FolderConfig{std::move(*named), folder->where};
   }
-  if (given(options, "size")) {
-    if (auto alone = decides_alone(request, "size", sizes); !alone) return alone.error();
-    auto named = LlamaShape::named_config(string_or(options, "size", ""), request.where());
+  if (own.blocks.size) {
+    auto named = LlamaShape::named_config(*own.blocks.size, request.where());
     if (!named) return named.error();
     return FolderConfig{std::move(*named), request.where()};
   }
-  const auto width = int_or(options, "width", 64);
-  const auto heads = int_or(options, "heads", 4);
   return FolderConfig{{{"vocab_size", request.input.vocabulary},
-                       {"hidden_size", width},
-                       {"intermediate_size", int_or(options, "hidden", 3 * width)},
-                       {"num_hidden_layers", int_or(options, "depth", 2)},
-                       {"num_attention_heads", heads},
-                       {"num_key_value_heads", int_or(options, "kv_heads", heads)}},
+                       {"hidden_size", own.blocks.width},
+                       {"intermediate_size", own.hidden.value_or(3 * own.blocks.width)},
+                       {"num_hidden_layers", own.blocks.depth},
+                       {"num_attention_heads", own.blocks.heads},
+                       {"num_key_value_heads", own.kv_heads.value_or(own.blocks.heads)}},
                       request.where()};
 }
 
@@ -301,17 +304,13 @@ json::object model_config(const LlamaShape& shape) {
 
 Facts llama_facts() {
   const std::string targets = "self_attn.q_proj,self_attn.v_proj";
+  auto sizes = block_table("llama2-7b, llama-3.2-1b, llama-3.2-3b or smollm2-135m", "query heads");
+  sizes.push_back(count("kv_heads", 1024, "key and value heads (default: as the query heads)"));
+  sizes.push_back(count("hidden", 1 << 20, "width of the gated layer (default: 3 times the width)"));
   return {.name = kModel,
           .title = "Llama",
           .source = "Touvron et al., arXiv:2302.13971; names and weights of Hugging Face",
-          .options = with_adapters(
-              {text("size", "llama2-7b, llama-3.2-1b, llama-3.2-3b or smollm2-135m"),
-               count("width", nullptr, 65536, "width of the tokens (default 64)"),
-               count("depth", nullptr, 1000, "blocks (default 2)"),
-               count("heads", nullptr, 1024, "query heads (default 4)"),
-               count("kv_heads", nullptr, 1024, "key and value heads (default: as the query heads)"),
-               count("hidden", nullptr, 1 << 20, "width of the gated layer (default: 3 times the width)")},
-              targets, false),
+          .options = with_adapters(may_be_absent(options_of<LlamaOptions>(std::move(sizes))), targets, false),
           .microbatch = 16,
           .example = {.dataset = "synthetic-tokens",
                       .dataset_options = small_tokens(),

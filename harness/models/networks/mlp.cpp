@@ -8,35 +8,44 @@
 namespace hyfreedp::models {
 namespace {
 
+enum class MlpActivation { tanh, relu };
+BOOST_DESCRIBE_ENUM(MlpActivation, tanh, relu)
+
+// The options of both models: `linear` has no hidden layers and no activation.
+struct MlpOptions {
+  std::vector<std::int64_t> hidden = {};
+  MlpActivation activation = MlpActivation::tanh;
+  bool bias = true;
+  SharedOptions shared = {};
+  static constexpr std::array kInlined = {"shared"};
+};
+BOOST_DESCRIBE_STRUCT(MlpOptions, (), (hidden, activation, bias, shared))
+
 // The saved program whose features the network reads, where the options name one.
-Result<void> read_program(const Request& request, MlpShape& shape) {
-  const auto& options = request.options;
-  const bool has_width = given(options, "program_features");
-  if (given(options, "program") != has_width) {
+Result<void> read_program(const Request& request, const SharedOptions& shared, MlpShape& shape) {
+  if (shared.program.has_value() != shared.program_features.has_value()) {
     return error(fmt::format(
         "{}: 'program' and 'program_features', the numbers that it gives of a sample, need each other.",
         request.where()));
   }
-  if (!has_width) return {};
-  shape.program = string_or(options, "program", "");
-  shape.program_sha256 = string_or(options, "program_sha256", "");
+  if (!shared.program) return {};
+  shape.program = *shared.program;
+  shape.program_sha256 = shared.program_sha256.value_or("");
   shape.image = request.input.image;
   shape.inputs = request.input.features;
-  shape.features = int_or(options, "program_features", 0);
+  shape.features = *shared.program_features;
   return {};
 }
 
-// Describes both models: `linear` has no hidden layers and no activation.
 Result<Description> describe(const Request& request) {
-  const auto& options = request.options;
   if (auto vectors = need_vectors(request); !vectors) return vectors.error();
-  MlpShape shape{.features = request.input.features, .hidden = {}, .classes = request.input.classes};
-  shape.bias = bool_or(options, "bias", true);
-  shape.relu = string_or(options, "activation", "tanh") == "relu";
-  if (const auto* hidden = options.if_contains("hidden")) {
-    for (const auto& width : hidden->as_array()) shape.hidden.push_back(width.to_number<std::int64_t>());
-  }
-  if (auto read = read_program(request, shape); !read) return read.error();
+  const auto own = read_options<MlpOptions>(request.options);
+  MlpShape shape{.features = request.input.features,
+                 .hidden = own.hidden,
+                 .classes = request.input.classes,
+                 .relu = own.activation == MlpActivation::relu,
+                 .bias = own.bias};
+  if (auto read = read_program(request, own.shared, shape); !read) return read.error();
   auto description = description_of(shape);
   description.has_sizes_of_folder = false;
   return description;
@@ -81,11 +90,8 @@ Facts linear_facts() {
           .title = "linear head",
           .source = "multinomial logistic regression on fixed features",
           .options = with_program(
-              with_weights({choice("init", "zero", "initial weights: all zero, or He-normal", {"zero", "he"}),
-                            sparse({.name = "bias",
-                                    .type = OptionType::boolean,
-                                    .default_value = true,
-                                    .help = "whether each class has a bias"})})),
+              options_of<MlpOptions>({plain_option("init", "initial weights: all zero, or He-normal"),
+                                      later_option(plain_option("bias", "whether each class has a bias"))})),
           .example = {.dataset_options = {{"features", 11}}},
           .describe = describe};
 }
@@ -95,16 +101,10 @@ Facts mlp_facts() {
           .title = "multi-layer perceptron",
           .source = "fully connected layers with one activation between them",
           .options = with_program(
-              with_weights({{.name = "hidden",
-                             .type = OptionType::integer_list,
-                             .default_value = json::array{128},
-                             .help = "width of each hidden layer",
-                             .min = 1,
-                             .max = 65536},
-                            choice("activation", "tanh", "activation between the layers", {"tanh", "relu"}),
-                            last_layer(),
-                            sparse(trainable_part()),
-                            trainable_pattern()})),
+              options_of<MlpOptions>({count("hidden", 65536, "width of each hidden layer"),
+                                      plain_option("activation", "activation between the layers"),
+                                      last_layer(), later_option(trainable_part()), trainable_pattern()},
+                                     {.hidden = {128}})),
           .example = {.dataset_options = {{"features", 11}}, .options = {{"hidden", json::array{7, 5}}}},
           .describe = describe};
 }

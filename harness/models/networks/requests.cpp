@@ -6,18 +6,24 @@
 
 namespace hyfreedp::models {
 
-bool given(const json::object& options, const char* key) {
+bool given(const json::object& options, std::string_view key) {
   const auto* value = options.if_contains(key);
   return value != nullptr && !value->is_null();
 }
 
-Result<void> decides_alone(const Request& request, const char* decides,
+Result<void> decides_alone(const std::string& where, const json::object& options, const char* decides,
                            const std::vector<const char*>& others) {
-  for (const char* other : others) {
-    if (!given(request.options, other)) continue;
-    return error(fmt::format("{}: '{}' decides this; leave '{}' out.", request.where(), decides, other));
+  if (!given(options, decides)) return {};
+  for (const std::string_view other : others) {
+    if (other == decides || !given(options, other)) continue;
+    return error(fmt::format("{}: '{}' decides this; leave '{}' out.", where, decides, other));
   }
   return {};
+}
+
+Result<void> decided_once(const Request& request, const std::vector<const char*>& sizes) {
+  auto once = decides_alone(request.where(), request.options, "weights", sizes);
+  return once ? decides_alone(request.where(), request.options, "size", sizes) : once;
 }
 
 Result<void> need_vectors(const Request& request) {

@@ -4,15 +4,16 @@
 #include <initializer_list>
 #include <span>
 
-#include "harness/models/networks/description.h"
+#include "harness/models/networks/options.h"
 
 namespace hyfreedp::models {
 
-bool given(const json::object& options, const char* key);
-// A size by name, or a folder, leaves no room for explicit sizes: the option `decides` for
-// `others`.
-Result<void> decides_alone(const Request& request, const char* decides,
+bool given(const json::object& options, std::string_view key);
+// The option `decides`, where it is given, leaves no room for `others`.
+Result<void> decides_alone(const std::string& where, const json::object& options, const char* decides,
                            const std::vector<const char*>& others);
+// Nor do a folder and a size by name for `sizes`, of which one may be `size` itself.
+Result<void> decided_once(const Request& request, const std::vector<const char*>& sizes);
 
 Result<void> need_vectors(const Request& request);
 // Sequences each of whose tokens is predicted, or that have a class.
@@ -31,32 +32,28 @@ using SizeList = std::pair<const char*, Result<void> (Shape::*)(const json::arra
 // lists.
 template <class Shape>
 Result<Shape> sized(const Request& request, const std::vector<SizeList<Shape>>& lists) {
-  const auto& options = request.options;
   if (auto fits = need_images(request, Shape::kChannels, Shape::kLeastSide); !fits) return fits.error();
-  Shape shape;
-  std::vector<const char*> others;
-  others.reserve(lists.size() + 1);
-  for (const auto& [name, set] : lists) others.push_back(name);
-  if (given(options, "weights")) {
-    others.push_back("size");
-    if (auto alone = decides_alone(request, "weights", others); !alone) return alone.error();
+  std::vector<const char*> sizes;
+  sizes.reserve(lists.size() + 1);
+  for (const auto& [name, set] : lists) sizes.push_back(name);
+  sizes.push_back("size");
+  if (auto once = decided_once(request, sizes); !once) return once.error();
+  Result<Shape> shape = Shape();
+  if (given(request.options, "weights")) {
     const auto folder = request.folder();
     if (!folder) return folder.error();
-    const auto read = Shape::from_json(folder->config, folder->where);
-    if (!read) return read.error();
-    shape = *read;
-  } else if (given(options, "size")) {
-    if (auto alone = decides_alone(request, "size", others); !alone) return alone.error();
-    const auto named = Shape::named(string_or(options, "size", ""), request.where());
-    if (!named) return named.error();
-    shape = *named;
+    shape = Shape::from_json(folder->config, folder->where);
+  } else if (const auto size = read_options<ListedOptions>(request.options).size) {
+    shape = Shape::named(*size, request.where());
   }
+  if (!shape) return shape;
   for (const auto& [name, set] : lists) {
-    if (!given(options, name)) continue;
-    if (auto done = (shape.*set)(options.at(name).as_array(), request.where()); !done) return done.error();
+    if (!given(request.options, name)) continue;
+    auto done = (*shape.*set)(request.options.at(name).as_array(), request.where());
+    if (!done) return done.error();
   }
-  shape.side = request.input.image[1];
-  shape.classes = request.input.classes;
+  shape->side = request.input.image[1];
+  shape->classes = request.input.classes;
   return shape;
 }
 
@@ -74,59 +71,56 @@ struct NamedSize {
 };
 Result<NamedSize> named_size(std::span<const NamedSize> sizes, const std::string& name,
                              const std::string& where);
-// The shape of a size by its name, whose layer is four times as wide between its two projections.
+// A shape with these blocks, whose layer is four times as wide between its two projections.
+template <class Shape, class Blocks>
+Shape with_sizes(Shape shape, const Blocks& blocks) {
+  shape.width = blocks.width;
+  shape.depth = blocks.depth;
+  shape.heads = blocks.heads;
+  shape.hidden = 4 * blocks.width;
+  return shape;
+}
+// The shape of a size by its name.
 template <class Shape>
 Result<Shape> shape_named(std::span<const NamedSize> sizes, const std::string& name,
                           const std::string& where) {
   const auto size = named_size(sizes, name, where);
-  if (!size) return size.error();
-  Shape shape;
-  shape.width = size->width;
-  shape.depth = size->depth;
-  shape.heads = size->heads;
-  shape.hidden = 4 * size->width;
-  return shape;
+  return size ? with_sizes(Shape(), *size) : Result<Shape>(size.error());
 }
 
-// A network that continues texts, with learned positions: of its weights folder, of the option
-// `size`, or of `width`, `depth` and `heads`. `prefix`: Description::prefix.
-template <class Shape>
-Result<Description> describe_by_blocks(const Request& request, const char* prefix) {
-  if (auto sequence = need_sequence(request); !sequence) return sequence.error();
-  const auto& options = request.options;
-  const std::vector<const char*> sizes = {"width", "depth", "heads"};
-  Shape shape;
-  if (given(options, "weights")) {
-    auto others = sizes;
-    others.push_back("size");
-    if (auto alone = decides_alone(request, "weights", others); !alone) return alone.error();
+// The shape of the weights folder, of the option `size`, or `shape` with the blocks of `width`,
+// `depth` and `heads`. `family`: what else its readers take.
+template <class Shape, class... Family>
+Result<Shape> shape_by_blocks(const Request& request, const Shape& shape, Family... family) {
+  const auto own = read_options<BlockOptions>(request.options);
+  if (given(request.options, "weights")) {
     const auto folder = request.folder();
     if (!folder) return folder.error();
     // If the weights are not fetched yet, their size is known by its name alone.
     const auto known = string_or(folder->config, "architecture", "");
-    auto read =
-        known.empty() ? Shape::from_json(folder->config, folder->where) : Shape::named(known, folder->where);
-    if (!read) return read.error();
-    shape = *read;
-  } else if (given(options, "size")) {
-    if (auto alone = decides_alone(request, "size", sizes); !alone) return alone.error();
-    const auto named = Shape::named(string_or(options, "size", ""), request.where());
-    if (!named) return named.error();
-    shape = *named;
-  } else {
-    shape.vocabulary = request.input.vocabulary;
-    shape.positions = request.input.length;
-    shape.width = int_or(options, "width", 64);
-    shape.depth = int_or(options, "depth", 2);
-    shape.heads = int_or(options, "heads", 4);
-    shape.hidden = 4 * shape.width;
+    return known.empty() ? Shape::from_json(folder->config, folder->where, family...)
+                         : Shape::named(known, folder->where, family...);
   }
+  if (own.size) return Shape::named(*own.size, request.where(), family...);
+  return with_sizes(shape, own);
+}
+
+// A network that continues texts, with learned positions. `prefix`: Description::prefix.
+template <class Shape>
+Result<Description> describe_by_blocks(const Request& request, const char* prefix) {
+  if (auto sequence = need_sequence(request); !sequence) return sequence.error();
+  if (auto once = decided_once(request, {"width", "depth", "heads", "size"}); !once) return once.error();
+  Shape sizes;
+  sizes.vocabulary = request.input.vocabulary;
+  sizes.positions = request.input.length;
+  auto shape = shape_by_blocks(request, sizes);
+  if (!shape) return shape.error();
   // Padding lies to the right of the tokens, where a causal network does not look.
-  shape.masked = false;
-  if (shape.width % shape.heads != 0)
+  shape->masked = false;
+  if (shape->width % shape->heads != 0)
     return error(request.where() + ": 'width' is not a multiple of 'heads'.");
-  if (auto fits = fits_sequence(request, shape.vocabulary, shape.positions); !fits) return fits.error();
-  auto description = description_of(shape);
+  if (auto fits = fits_sequence(request, shape->vocabulary, shape->positions); !fits) return fits.error();
+  auto description = description_of(*shape);
   description.prefix = prefix;
   return description;
 }

@@ -11,6 +11,20 @@ namespace {
 
 constexpr double kGroupNormEps = 1e-5;
 
+struct ResnetOptions {
+  std::vector<std::int64_t> widths{16, 32, 64};
+  std::int64_t blocks = 1;
+  std::int64_t groups = 8;
+};
+BOOST_DESCRIBE_STRUCT(ResnetOptions, (), (widths, blocks, groups))
+
+struct WideResnetOptions {
+  std::int64_t depth = 16;
+  std::int64_t widen = 4;
+  std::int64_t groups = 16;
+};
+BOOST_DESCRIBE_STRUCT(WideResnetOptions, (), (depth, widen, groups))
+
 // Side of the square images, or what is wrong with them.
 Result<std::int64_t> side_of(const Request& request) {
   const auto& input = request.input;
@@ -24,7 +38,9 @@ Result<std::int64_t> side_of(const Request& request) {
   return input.image[1];
 }
 
-Result<ResnetShape> checked(ResnetShape shape, const std::string& where) {
+OptionSpec group_count() { return count("groups", 1024, "number of groups of every GroupNorm"); }
+
+Result<void> check(const ResnetShape& shape, const std::string& where) {
   if (shape.widths.empty()) return error(where + ": 'widths' must name at least one stage.");
   for (const auto width : shape.widths) {
     if (width % shape.groups == 0 && shape.stem % shape.groups == 0) continue;
@@ -35,7 +51,7 @@ Result<ResnetShape> checked(ResnetShape shape, const std::string& where) {
     return error(fmt::format("{}: an image of {} pixels a side is too small for {} stages.", where,
                              shape.side, shape.widths.size()));
   }
-  return shape;
+  return {};
 }
 
 struct ResidualParts {
@@ -94,47 +110,27 @@ struct ResidualParts {
   }
 };
 
-Result<ResnetShape> plain_shape(const Request& request) {
-  const auto& options = request.options;
-  const auto& input = request.input;
-  const auto side = side_of(request);
-  if (!side) return side.error();
-  ResnetShape shape{.channels = input.image[0],
-                    .side = *side,
-                    .stem = 0,
-                    .widths = {},
-                    .blocks = int_or(options, "blocks", 1),
-                    .groups = int_or(options, "groups", 8),
-                    .wide = false,
-                    .classes = input.classes};
-  for (const auto& width : options.at("widths").as_array())
-    shape.widths.push_back(width.to_number<std::int64_t>());
-  if (!shape.widths.empty()) shape.stem = shape.widths.front();
-  return checked(std::move(shape), request.where());
+Result<ResnetShape> plain_sizes(const Request& request) {
+  auto own = read_options<ResnetOptions>(request.options);
+  return ResnetShape{.stem = own.widths.empty() ? 0 : own.widths.front(),
+                     .widths = std::move(own.widths),
+                     .blocks = own.blocks,
+                     .groups = own.groups};
 }
 
 // WRN-depth-widen: (depth - 4) / 6 blocks a stage; the stages have 16, 32 and 64 times `widen`
 // channels.
-Result<ResnetShape> wide_shape(const Request& request) {
-  const auto& options = request.options;
-  const auto& input = request.input;
-  const auto side = side_of(request);
-  if (!side) return side.error();
-  const auto depth = int_or(options, "depth", 16);
-  const auto widen = int_or(options, "widen", 4);
+Result<ResnetShape> wide_sizes(const Request& request) {
+  const auto [depth, widen, groups] = read_options<WideResnetOptions>(request.options);
   if ((depth - 4) % 6 != 0 || depth < 10) {
     return error(fmt::format("{}: depth {} is not 6 n + 4 with n at least 1 (10, 16, 22, ...).",
                              request.where(), depth));
   }
-  return checked({.channels = input.image[0],
-                  .side = *side,
-                  .stem = 16,
-                  .widths = {16 * widen, 32 * widen, 64 * widen},
-                  .blocks = (depth - 4) / 6,
-                  .groups = int_or(options, "groups", 16),
-                  .wide = true,
-                  .classes = input.classes},
-                 request.where());
+  return ResnetShape{.stem = 16,
+                     .widths = {16 * widen, 32 * widen, 64 * widen},
+                     .blocks = (depth - 4) / 6,
+                     .groups = groups,
+                     .wide = true};
 }
 
 // Networks of the same name in other programs are another model here.
@@ -147,11 +143,17 @@ Result<void> not_for_imagenet(const Request& request) {
                "only weights that this program kept.");
 }
 
-template <Result<ResnetShape> (*shape_of)(const Request&)>
+template <Result<ResnetShape> (*sizes_of)(const Request&)>
 Result<Description> describe(const Request& request) {
   if (auto suits = not_for_imagenet(request); !suits) return suits.error();
-  const auto shape = shape_of(request);
+  const auto side = side_of(request);
+  if (!side) return side.error();
+  auto shape = sizes_of(request);
   if (!shape) return shape.error();
+  shape->channels = request.input.image[0];
+  shape->side = *side;
+  shape->classes = request.input.classes;
+  if (auto sound = check(*shape, request.where()); !sound) return sound.error();
   auto description = description_of(*shape);
   description.has_sizes_of_folder = false;
   return description;
@@ -192,41 +194,31 @@ json::object model_config(const ResnetShape& shape) {
 }
 
 Facts resnet_facts() {
-  return {
-      .name = "resnet",
-      .title = "residual network with GroupNorm",
-      .source = "He et al., arXiv:1512.03385, with Wu & He, arXiv:1803.08494, for BatchNorm",
-      .options = with_weights({{.name = "widths",
-                                .type = OptionType::integer_list,
-                                .default_value = json::array{16, 32, 64},
-                                .help = "channels of each stage; every stage but the first halves the image",
-                                .min = 1,
-                                .max = 4096},
-                               count("blocks", 1, 100, "blocks of each stage, with two convolutions each"),
-                               count("groups", 8, 1024, "number of groups of every GroupNorm"),
-                               sparse(last_layer()),
-                               trainable_part(),
-                               trainable_pattern()}),
-      .microbatch = 256,
-      .example = {.dataset = "synthetic-images",
-                  .dataset_options = small_images(),
-                  .options = {{"widths", json::array{4, 8}}, {"groups", 2}}},
-      .describe = describe<plain_shape>};
+  return {.name = "resnet",
+          .title = "residual network with GroupNorm",
+          .source = "He et al., arXiv:1512.03385, with Wu & He, arXiv:1803.08494, for BatchNorm",
+          .options = with_parts(options_of<ResnetOptions>(
+              {count("widths", 4096, "channels of each stage; every stage but the first halves the image"),
+               count("blocks", 100, "blocks of each stage, with two convolutions each"), group_count()})),
+          .microbatch = 256,
+          .example = {.dataset = "synthetic-images",
+                      .dataset_options = small_images(),
+                      .options = {{"widths", json::array{4, 8}}, {"groups", 2}}},
+          .describe = describe<plain_sizes>};
 }
 
 Facts wide_resnet_facts() {
   return {.name = "wrn-16-4",
           .title = "wide residual network 16-4, GroupNorm, standardised weights",
           .source = "De et al., arXiv:2204.13650; Zagoruyko & Komodakis, arXiv:1605.07146",
-          .options = with_weights({count("depth", 16, 1000, "6 n + 4: n blocks a stage"),
-                                   count("widen", 4, 64, "channels are 16, 32 and 64 times this"),
-                                   count("groups", 16, 1024, "number of groups of every GroupNorm"),
-                                   sparse(last_layer()), trainable_part(), trainable_pattern()}),
+          .options = with_parts(options_of<WideResnetOptions>(
+              {count("depth", 1000, "6 n + 4: n blocks a stage"),
+               count("widen", 64, "channels are 16, 32 and 64 times this"), group_count()})),
           .microbatch = 32,
           .example = {.dataset = "synthetic-images",
                       .dataset_options = small_images(),
                       .options = {{"depth", 10}, {"widen", 1}, {"groups", 4}}},
-          .describe = describe<wide_shape>};
+          .describe = describe<wide_sizes>};
 }
 
 }  // namespace hyfreedp::models

@@ -25,8 +25,8 @@ struct ResnetShape {
   std::int64_t side = 32;
   std::int64_t stem = 16;            // channels after the first convolution
   std::vector<std::int64_t> widths;  // channels of each stage
-  std::int64_t blocks = 1;           // of each stage
-  std::int64_t groups = 16;          // of every GroupNorm
+  std::int64_t blocks = 0;           // of each stage
+  std::int64_t groups = 0;           // of every GroupNorm
   bool wide = false;
   std::int64_t classes = 10;
 };

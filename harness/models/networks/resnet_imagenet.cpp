@@ -106,15 +106,11 @@ Keys of_arguments() {
 }
 
 Result<Description> describe(const Request& request) {
-  for (const char* decides : {"weights", "size"}) {
-    if (!given(request.options, decides)) continue;
-    if (auto alone = decides_alone(request, decides, {"block"}); !alone) return alone.error();
-  }
+  if (auto once = decided_once(request, {"block"}); !once) return once.error();
   auto shape = sized<Shape>(request, {{"widths", &Shape::set_widths}, {"blocks", &Shape::set_blocks}});
   if (!shape) return shape.error();
-  if (given(request.options, "block")) {
-    const auto set = shape->set_kind(string_or(request.options, "block", ""), request.where());
-    if (!set) return set.error();
+  if (const auto block = read_options<ListedOptions>(request.options).block) {
+    if (const auto set = shape->set_kind(*block, request.where()); !set) return set.error();
   }
   auto description = description_of(*shape);
   description.published = normed(*shape);
@@ -305,28 +301,29 @@ json::object model_config(const ResnetImagenetShape& shape) {
 }
 
 Facts resnet_imagenet_facts() {
-  return {.name = kModel,
-          .title = "residual network for ImageNet or CIFAR, BatchNorm folded into its convolutions",
-          .source = "He et al., arXiv:1512.03385; names and weights of torchvision and timm",
-          .options = with_published(
-              {text("size",
-                    "resnet18 (the default, unless other sizes are given), resnet34, resnet50, resnet101 or "
-                    "resnet152; of CIFAR's images: resnet20, resnet32, resnet44 or resnet56"),
-               list_of("widths", 65536, "channels of the stem and of each of the four stages"),
-               list_of("blocks", 1000, "blocks of each of the four stages"),
-               choice("block", nullptr,
-                      "basic: two 3x3 convolutions (the default); bottleneck: 1x1, 3x3, and a 1x1 to four "
-                      "times the stage's channels",
-                      {Shape::kBasic, Shape::kBottleneck})},
-              "model.safetensors or pytorch_model.bin as published"),
-          .microbatch = 32,
-          .example = {.dataset = "synthetic-images",
-                      .dataset_options = small_colour_images(34),
-                      .options = {{"widths", json::array{6, 3, 4, 5, 6}},
-                                  {"blocks", json::array{1, 2, 1, 1}},
-                                  {"block", Shape::kBottleneck}}},
-          .normalise = "imagenet",
-          .describe = describe};
+  return {
+      .name = kModel,
+      .title = "residual network for ImageNet or CIFAR, BatchNorm folded into its convolutions",
+      .source = "He et al., arXiv:1512.03385; names and weights of torchvision and timm",
+      .options = with_published(
+          {plain_option(
+               "size",
+               "resnet18 (the default, unless other sizes are given), resnet34, resnet50, resnet101 or "
+               "resnet152; of CIFAR's images: resnet20, resnet32, resnet44 or resnet56"),
+           count("widths", 65536, "channels of the stem and of each of the four stages"),
+           count("blocks", 1000, "blocks of each of the four stages"),
+           choice_option("block", {Shape::kBasic, Shape::kBottleneck},
+                         "basic: two 3x3 convolutions (the default); bottleneck: 1x1, 3x3, and a 1x1 to four "
+                         "times the stage's channels")},
+          "model.safetensors or pytorch_model.bin as published"),
+      .microbatch = 32,
+      .example = {.dataset = "synthetic-images",
+                  .dataset_options = small_colour_images(34),
+                  .options = {{"widths", json::array{6, 3, 4, 5, 6}},
+                              {"blocks", json::array{1, 2, 1, 1}},
+                              {"block", Shape::kBottleneck}}},
+      .normalise = "imagenet",
+      .describe = describe};
 }
 
 }  // namespace hyfreedp::models

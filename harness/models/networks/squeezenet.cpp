@@ -51,7 +51,8 @@ struct FireParts {
 Result<Description> describe(const Request& request) {
   auto shape = sized<Shape>(request, {{"widths", &Shape::set_widths}, {"squeeze", &Shape::set_squeezes}});
   if (!shape) return shape.error();
-  if (string_or(request.options, "head", "new") == "new") shape->head = Shape::Head::mean_then_linear;
+  if (read_options<SharedOptions>(request.options).head != "file")
+    shape->head = Shape::Head::mean_then_linear;
   auto description = description_of(*shape);
   description.published = caffe_network(*shape);
   return description;
@@ -183,9 +184,9 @@ Facts squeezenet_facts() {
           .title = "SqueezeNet 1.1",
           .source = "Iandola et al., arXiv:1602.07360, version 1.1 of its authors; names of torchvision",
           .options = with_published(
-              {text("size", "squeezenet1.1 (the default, unless other sizes are given)"),
-               list_of("widths", 65536, "channels of the stem and of each branch of the eight fire modules"),
-               list_of("squeeze", 65536, "channels that each of the eight fire modules squeezes to")},
+              {plain_option("size", "squeezenet1.1 (the default, unless other sizes are given)"),
+               count("widths", 65536, "channels of the stem and of each branch of the eight fire modules"),
+               count("squeeze", 65536, "channels that each of the eight fire modules squeezes to")},
               "weights.pkl or pytorch_model.bin as published"),
           .microbatch = 32,
           .example = {.dataset = "synthetic-images",

@@ -180,11 +180,15 @@ Result<void> fits_tables(const VitShape& shape, const std::string& where, const 
       where, shape.image, input.image[1], shape.image, input.image[1]));
 }
 
+struct VitOptions {
+  std::int64_t patch = 4;
+  BlockOptions blocks{.depth = 4};
+  std::optional<std::string> pool;
+  static constexpr std::array kInlined = {"blocks"};
+};
+BOOST_DESCRIBE_STRUCT(VitOptions, (), (patch, blocks, pool))
+
 Result<VitShape> shape_of_folder(const Request& request, VitShape::Family family) {
-  std::vector<const char*> decided = {"size", "patch", "width", "depth", "heads"};
-  // The folder decides the pool of its own head; only a new head can join blocks.
-  if (!string_or(request.options, "pool", "").starts_with("block-")) decided.push_back("pool");
-  if (auto alone = decides_alone(request, "weights", decided); !alone) return alone.error();
   const auto folder = request.folder();
   if (!folder) return folder.error();
   auto shape = VitShape::from_json(folder->config, folder->where, family);
@@ -195,31 +199,30 @@ Result<VitShape> shape_of_folder(const Request& request, VitShape::Family family
                            shape->channels, request.input.image[0]));
 }
 
-Result<VitShape> shape_of(const Request& request, VitShape::Family family) {
-  const auto& options = request.options;
-  if (given(options, "weights")) return shape_of_folder(request, family);
-  if (given(options, "size")) {
-    auto alone = decides_alone(request, "size", {"patch", "width", "depth", "heads"});
-    if (!alone) return alone.error();
-    return VitShape::named(string_or(options, "size", ""), request.where(), family);
-  }
+Result<VitShape> shape_of(const Request& request, const VitOptions& own, VitShape::Family family) {
+  auto once = decided_once(request, {"size", "patch", "width", "depth", "heads"});
+  // The folder decides the pool of its own head; only a new head can join blocks.
+  if (once && !own.pool.value_or("").starts_with("block-"))
+    once = decides_alone(request.where(), request.options, "weights", {"pool"});
+  if (!once) return once.error();
+  if (given(request.options, "weights")) return shape_of_folder(request, family);
+  if (own.blocks.size) return VitShape::named(*own.blocks.size, request.where(), family);
   auto shape = VitShape::of(family);
-  shape.patch = int_or(options, "patch", 4);
-  shape.width = int_or(options, "width", 64);
-  shape.depth = int_or(options, "depth", 4);
-  shape.heads = int_or(options, "heads", 4);
+  shape.patch = own.patch;
+  shape.width = own.blocks.width;
+  shape.depth = own.blocks.depth;
+  shape.heads = own.blocks.heads;
   return shape;
 }
 
 template <VitShape::Family family>
 Result<Description> describe(const Request& request) {
   if (auto square = need_square_images(request); !square) return square.error();
-  auto shape = shape_of(request, family);
+  const auto own = read_options<VitOptions>(request.options);
+  auto shape = shape_of(request, own, family);
   if (!shape) return shape.error();
-  if (const auto pool = string_or(request.options, "pool", ""); !pool.empty()) {
-    const bool known = shape->set_pool(pool);
-    HYFREEDP_CHECK(known, "the option 'pool' has a choice that shapes do not know");
-  }
+  const bool known = !own.pool || shape->set_pool(*own.pool);
+  HYFREEDP_CHECK(known, "the option 'pool' has a choice that shapes do not know");
   shape->image = request.input.image[1];
   shape->channels = request.input.image[0];
   shape->classes = request.input.classes;
@@ -234,19 +237,14 @@ Result<Description> describe(const Request& request) {
 template <VitShape::Family family>
 Facts vision_transformer(const std::string& pool, const std::string& targets = "attn.qkv",
                          const std::string& sizes = facts_of(family).names) {
+  auto own = block_table(sizes + "; the image is the dataset's");
+  own.insert(own.begin() + 1, count("patch", 1024, "pixels a side of a patch"));
+  own.push_back(choice_option("pool", {"token", "mean", "block-tokens", "block-quarters"},
+                              "what the head reads: class token, or mean of the patches" + pool +
+                                  "; or, joined from every block, its class token or the means of four "
+                                  "quarters of its patches"));
   return {.name = facts_of(family).model,
-          .options = with_adapters(
-              {text("size", sizes + "; the image is the dataset's"),
-               count("patch", nullptr, 1024, "pixels a side of a patch (default 4)"),
-               count("width", nullptr, 65536, "width of the tokens (default 64)"),
-               count("depth", nullptr, 1000, "blocks (default 4)"),
-               count("heads", nullptr, 1024, "attention heads (default 4)"),
-               choice("pool", nullptr,
-                      "what the head reads: class token, or mean of the patches" + pool +
-                          "; or, joined from every block, its class token or the means of four quarters of "
-                          "its patches",
-                      {"token", "mean", "block-tokens", "block-quarters"})},
-              targets, true),
+          .options = with_adapters(may_be_absent(options_of<VitOptions>(std::move(own))), targets, true),
           .microbatch = 16,
           .example = {.dataset = "synthetic-images",
                       .dataset_options = small_images(),

@@ -8,6 +8,7 @@
 #include "harness/base/files.h"
 #include "harness/models/facts/weights_fit.h"
 #include "harness/models/facts/weights_source.h"
+#include "harness/models/networks/options.h"
 #include "harness/models/weights/weights.h"
 
 namespace hyfreedp::models {
@@ -16,9 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // True if all but the adapters is as in the weights folder: nothing of it trained, no head drawn.
-bool is_as_in_folder(const Blueprint& plan, const json::object& options) {
-  if (string_or(options, "weights", "").empty()) return false;
-  if (string_or(options, "head", "file") == "new") return false;
+bool is_as_in_folder(const Blueprint& plan, const SharedOptions& options) {
+  if (options.weights.value_or("").empty() || options.head == "new") return false;
   for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
     if (plan.trainable[i] && !is_adapter(plan.parameters[i].name)) return false;
   }
@@ -35,8 +35,8 @@ bool predicts_tokens(const Blueprint& plan) {
 }
 
 // The tokenizer belongs to the weights: that of the folder with which the network began goes on.
-Result<void> copy_tokenizer(const json::object& options, const fs::path& to) {
-  const auto name = string_or(options, "weights", "");
+Result<void> copy_tokenizer(const SharedOptions& options, const fs::path& to) {
+  const auto name = options.weights.value_or("");
   const auto folder = name.empty() ? Result<std::string>(std::string()) : locate_weights(name);
   if (!folder) return folder.error();
   for (const char* file : datasets::kTokenizerFiles) {
@@ -59,22 +59,22 @@ bool has_transposed_weights(const Blueprint& plan) {
 }
 
 // Entries of adapter_config.json beside rank, scale and targets.
-json::object adapter_facts(const Blueprint& plan, const json::object& options, bool has_network) {
+json::object adapter_facts(const Blueprint& plan, const SharedOptions& options, bool has_network) {
   json::object facts;
   if (reads_tokens(plan)) facts["task_type"] = predicts_tokens(plan) ? "CAUSAL_LM" : "SEQ_CLS";
   if (has_transposed_weights(plan)) facts["fan_in_fan_out"] = true;
-  if (!has_network) facts["base_model_name_or_path"] = string_or(options, "weights", "");
+  if (!has_network) facts["base_model_name_or_path"] = options.weights.value_or("");
   return facts;
 }
 
 // Special tokens are no part of a network's sizes. Those of a folder go on. Where a reader is told
 // of none it takes its family's, which is right of GPT-2's own vocabulary alone.
-Result<json::object> config_of(const Blueprint& plan, const json::object& options) {
+Result<json::object> config_of(const Blueprint& plan, const SharedOptions& options) {
   auto config = plan.description.config;
   if (!predicts_tokens(plan)) return config;
   constexpr std::int64_t kGpt2Vocabulary = 50257;
   json::object tokens;
-  if (const auto weights = string_or(options, "weights", ""); !weights.empty()) {
+  if (const auto weights = options.weights.value_or(""); !weights.empty()) {
     const auto folder = locate_weights(weights);
     if (!folder) return folder.error();
     auto theirs = weights_config(*folder);
@@ -93,16 +93,17 @@ Result<json::object> config_of(const Blueprint& plan, const json::object& option
 
 Result<ModelFolder> write_model_folder(const Network& network, const Blueprint& plan,
                                        const json::object& options, const std::string& folder) {
+  const auto shared = read_options<SharedOptions>(options);
   ModelFolder written;
   written.has_adapter = plan.lora.has_value();
-  written.has_network = !written.has_adapter || !is_as_in_folder(plan, options);
+  written.has_network = !written.has_adapter || !is_as_in_folder(plan, shared);
   if (written.has_adapter) {
-    const auto facts = adapter_facts(plan, options, written.has_network);
+    const auto facts = adapter_facts(plan, shared, written.has_network);
     if (auto adapter = write_adapter(network, *plan.lora, folder, facts); !adapter) return adapter.error();
   }
   if (!written.has_network) return written;
   const fs::path base(folder);
-  const auto config = config_of(plan, options);
+  const auto config = config_of(plan, shared);
   if (!config) return config.error();
   if (auto file = write_file_atomically((base / "config.json").string(), pretty_json(*config)); !file) {
     return file.error();
@@ -111,7 +112,7 @@ Result<ModelFolder> write_model_folder(const Network& network, const Blueprint& 
   auto tensors = write_safetensors((base / "model.safetensors").string(), named_tensors(network, of_network),
                                    {{kKeptMark, kKeptNote}});
   if (!tensors) return tensors.error();
-  if (auto copied = copy_tokenizer(options, base); !copied) return copied.error();
+  if (auto copied = copy_tokenizer(shared, base); !copied) return copied.error();
   return written;
 }
 

@@ -4,6 +4,7 @@
 #include "harness/models/facts/published_tensors.h"
 #include "harness/models/facts/weights_fit.h"
 #include "harness/models/facts/weights_source.h"
+#include "harness/models/networks/options.h"
 #include "harness/models/weights/batch_norm_folding.h"
 #include "harness/models/weights/resized_positions.h"
 #include "harness/models/weights/squeezenet_weights.h"
@@ -31,7 +32,7 @@ Result<void> fit_to_network(const Blueprint& plan, bool with_head, NamedTensors&
 }
 
 Result<void> load_base(Network& network, const Blueprint& plan, const json::object& options) {
-  const auto name = string_or(options, "weights", "");
+  const auto name = read_options<SharedOptions>(options).weights.value_or("");
   if (name.empty()) return {};
   const auto folder = locate_weights(name);
   if (!folder) return folder.error();
@@ -53,7 +54,7 @@ Result<void> load_pretrained(Network& network, const Blueprint& plan, const json
   if (auto same = complete_options(options); !same) return same.error();
   if (auto fits = check_fit(plan, options); !fits) return fits;
   if (auto loaded = load_base(network, plan, options); !loaded) return loaded;
-  const auto adapter = string_or(options, "adapter", "");
+  const auto adapter = read_options<SharedOptions>(options).adapter.value_or("");
   if (adapter.empty()) return {};
   const auto folder = locate_adapter(adapter);
   if (!folder) return folder.error();
