@@ -208,7 +208,8 @@ Result<Dataset> Adult::load(const Facts& facts, const json::object& options) {
   const auto folder = locate(facts);
   if (!folder) return folder.error();
   if (auto verified = verify_files(facts, *folder); !verified) return verified.error();
-  const auto table = read_adult(*folder + "/adult.csv", string_or(options, "capital", "linear") == "log");
+  const bool log_capital = read_options<AdultOptions>(options).capital == Capital::log;
+  const auto table = read_adult(*folder + "/adult.csv", log_capital);
   if (!table) return table.error();
   if (static_cast<std::int64_t>(table->places.size()) != n.private_train + n.private_validation + n.test) {
     return error(*folder +

@@ -23,11 +23,19 @@
 #include <vector>
 
 #include "datasets/facts.h"
+#include "harness/base/describe.h"
 #include "harness/base/option_lines.h"
 
 namespace hyfreedp::datasets {
 
 inline constexpr std::size_t kAdultFeatures = 104;
+
+enum class Capital { linear, log };
+BOOST_DESCRIBE_ENUM(Capital, linear, log)
+struct AdultOptions {
+  Capital capital = Capital::linear;
+};
+BOOST_DESCRIBE_STRUCT(AdultOptions, (), (capital))
 
 struct Adult {
   static Facts facts() {
@@ -39,10 +47,10 @@ struct Adult {
                 "question marks left empty, with a line of column names",
             .search_paths = {"$HYFREEDP_DATA/adult"},
             .files = {{"adult.csv", "5138b5b5c98caed85f1d168fa268339cfe6e9d033c3957515ab3a00396877174"}},
-            .options = {choice_option(
-                "capital", {"linear", "log"},
-                "capital gains and losses: linear: divided by 100,000 and 5,000 dollars; log: "
-                "log(1 + x) / log(100,000)")},
+            .options = options_of<AdultOptions>(
+                {plain_option("capital",
+                              "capital gains and losses: linear: divided by 100,000 and 5,000 dollars; log: "
+                              "log(1 + x) / log(100,000)")}),
             .sizes = sizes,
             .licence = "CC BY 4.0"};
   }

@@ -88,7 +88,7 @@ std::string image_cache_path(const json::object& identity, const json::object& o
   auto own = options;
   // Where files lie, and what is said of them, is nothing of what they are.
   for (const char* said : {"weights", "path", "public"}) own.erase(said);
-  const bool pixels = string_or(options, "features", "pixels") == "pixels";
+  const bool pixels = read_options<ImageOptions>(options).features == ImageFeatures::pixels;
   if (pixels) own.erase("normalise");
   json::object all = {{"images", identity}, {"options", own}, {"image_code_version", kImageCodeVersion}};
   // Where a network's features were computed decides their last bits.
@@ -116,19 +116,20 @@ std::string idx_features_path(const Facts& facts, const json::array& marks, cons
 
 std::optional<CacheFile> cache_file(const Facts& facts, const json::object& options,
                                     const std::string& device) {
-  const auto mark = string_or(options, "files_mark", string_or(options, "sha256", ""));
+  const auto own = read_options<OwnFilesOptions>(options);
+  const auto mark = own.files_mark.value_or(own.sha256.value_or(""));
   if (facts.name == TableFile::kName) {
     return CacheFile{.path = mark.empty() ? "" : table_path(facts, options, mark),
                      .bytes = cache_layout(table_shapes(sizes(facts, options), TableType::real)).file_bytes};
   }
   if (!has_option(facts, "interpolation")) return std::nullopt;
-  const bool network = image_preparation(options).network;
+  const bool network = uses_network(options);
   const bool own_features = !network && makes_hog_features(facts);
   const auto type = network || own_features ? TableType::real : TableType::byte;
   CacheFile file{.path = "", .bytes = cache_layout(table_shapes(sizes(facts, options), type)).file_bytes};
-  if (network && string_or(options, "weights_sha256", "").empty()) return file;
+  if (network && !has_text(read_options<OpenOptions>(options).weights_sha256)) return file;
   auto marks = checksums(facts);
-  if (!string_or(options, "path", "").empty()) {
+  if (has_text(own.path)) {
     if (mark.empty()) return file;
     marks = json::array{json::value(mark)};
   }

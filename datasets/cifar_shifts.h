@@ -68,6 +68,12 @@ struct Cifar10Point1 {
   static Result<Dataset> load(const Facts& facts, const json::object& options, const std::string& device);
 };
 
+struct CorruptionOptions {
+  std::string corruption = "gaussian_blur";
+  std::optional<std::int64_t> severity;
+};
+BOOST_DESCRIBE_STRUCT(CorruptionOptions, (), (corruption, severity))
+
 // What the corrupted sets share.
 struct CorruptedCifar {
   static constexpr std::int64_t kSeverities = 5;
@@ -93,34 +99,27 @@ struct CorruptedCifar {
                 .licence = "CC BY 4.0",
                 .supply = {.downloads = {archive}, .bytes = archive.bytes},
                 .test_only = true};
-    facts = with_published_images(std::move(facts), all({}, 0));
-    auto corruption = choice_option(
-        "corruption",
-        {"gaussian_blur", "gaussian_noise", "shot_noise", "impulse_noise", "speckle_noise", "defocus_blur",
-         "glass_blur", "motion_blur", "zoom_blur", "snow", "frost", "fog", "spatter", "brightness",
-         "contrast", "saturate", "elastic_transform", "pixelate", "jpeg_compression"},
-        "what was done to the images");
-    const OptionSpec severity{.name = "severity",
-                              .type = OptionType::integer,
-                              .default_value = nullptr,
-                              .help = "how strong it is (default: all five, 50,000 images)",
-                              .min = 1,
-                              .max = static_cast<double>(kSeverities),
-                              .stored_always = false};
-    facts.options.insert(facts.options.begin(), {std::move(corruption), severity});
-    return facts;
+    auto corruption = plain_option("corruption", "what was done to the images");
+    corruption.choices = {"gaussian_blur",     "gaussian_noise", "shot_noise",      "impulse_noise",
+                          "speckle_noise",     "defocus_blur",   "glass_blur",      "motion_blur",
+                          "zoom_blur",         "snow",           "frost",           "fog",
+                          "spatter",           "brightness",     "contrast",        "saturate",
+                          "elastic_transform", "pixelate",       "jpeg_compression"};
+    const auto severity = later_option(
+        ranged_option("severity", 1, kSeverities, "how strong it is (default: all five, 50,000 images)"));
+    facts.options = options_of<CorruptionOptions>({corruption, severity});
+    return with_published_images(std::move(facts), all({}, 0));
   }
   // Under these options.
   static Sizes all(const json::object& options, std::int64_t classes) {
-    const bool one = int_or(options, "severity", 0) > 0;
-    return {.test = one ? kImages : kSeverities * kImages, .classes = classes};
+    return {.test = read_options<CorruptionOptions>(options).severity ? kImages : kSeverities * kImages,
+            .classes = classes};
   }
   static ReadImages reader(const json::object& options, std::int64_t classes) {
-    NpyImageFiles files{.pixels = string_or(options, "corruption", "gaussian_blur") + ".npy",
-                        .labels = "labels.npy",
-                        .classes = classes};
-    if (const auto severity = int_or(options, "severity", 0); severity > 0) {
-      files.first = (severity - 1) * kImages;
+    const auto own = read_options<CorruptionOptions>(options);
+    NpyImageFiles files{.pixels = own.corruption + ".npy", .labels = "labels.npy", .classes = classes};
+    if (own.severity) {
+      files.first = (*own.severity - 1) * kImages;
       files.count = kImages;
     }
     return npy_test_images(files);

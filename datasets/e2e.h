@@ -22,40 +22,43 @@
 
 namespace hyfreedp::datasets {
 
+struct E2eOptions {
+  std::int64_t length = 64;  // tokens of an example
+};
+BOOST_DESCRIBE_STRUCT(E2eOptions, (), (length))
+
 struct E2e {
   static Facts facts() {
-    Facts facts{
-        .name = "e2e-dev",
-        .title = "E2E NLG challenge, development set, GPT-2's or another tokenizer's tokens",
-        .source =
-            "Novikova, Dusek, Rieser: The E2E Dataset: New Challenges For End-to-End Generation, "
-            "arXiv:1706.09254",
-        .how_to_get =
-            "e2e/devset.csv and e2e/testset_w_refs.csv from the challenge's page, gpt2/encoder.json and "
-            "gpt2/vocab.bpe from "
-            "GPT-2's release",
-        .search_paths = {"$HYFREEDP_DATA"},
-        .files = {{"e2e/devset.csv", "fc26b78cdb849c80545f513b223d1e051138b43882eeb79e3eb153e689c864f9"},
-                  {"e2e/testset_w_refs.csv",
-                   "edc8db685e39bb9824d5bd70c18b1c9b0412d14b527aa960e2d1c8251ee15ccd"},
-                  {"gpt2/encoder.json", "196139668be63f3b5d6574427317ae82f612a97c5d1cdaf36ed2256dbf636783",
-                   "tokenizer"},
-                  {"gpt2/vocab.bpe", "1ce1664773c50f3e0cc8842619a93edc4624525b728b188a9e0be33b7726adc5",
-                   "tokenizer"}},
-        .options = {integer_option("length", 64, 2, 1024,
-                                   "tokens of an example; longer ones are cut, shorter ones padded")},
-        .sizes = sizes,
-        .complete = complete,
-        .licence = "CC BY-SA 4.0; GPT-2's vocabulary: MIT"};
-    for (auto& option : tokenizer_options("a weights folder, or the name of fetched weights, whose tokenizer "
-                                          "is taken in place of GPT-2's"))
-      facts.options.push_back(std::move(option));
-    return facts;
+    return {.name = "e2e-dev",
+            .title = "E2E NLG challenge, development set, GPT-2's or another tokenizer's tokens",
+            .source =
+                "Novikova, Dusek, Rieser: The E2E Dataset: New Challenges For End-to-End Generation, "
+                "arXiv:1706.09254",
+            .how_to_get =
+                "e2e/devset.csv and e2e/testset_w_refs.csv from the challenge's page, gpt2/encoder.json and "
+                "gpt2/vocab.bpe from "
+                "GPT-2's release",
+            .search_paths = {"$HYFREEDP_DATA"},
+            .files = {{"e2e/devset.csv", "fc26b78cdb849c80545f513b223d1e051138b43882eeb79e3eb153e689c864f9"},
+                      {"e2e/testset_w_refs.csv",
+                       "edc8db685e39bb9824d5bd70c18b1c9b0412d14b527aa960e2d1c8251ee15ccd"},
+                      {"gpt2/encoder.json",
+                       "196139668be63f3b5d6574427317ae82f612a97c5d1cdaf36ed2256dbf636783", "tokenizer"},
+                      {"gpt2/vocab.bpe", "1ce1664773c50f3e0cc8842619a93edc4624525b728b188a9e0be33b7726adc5",
+                       "tokenizer"}},
+            .options = joined(
+                {options_of<E2eOptions>({ranged_option(
+                     "length", 2, 1024, "tokens of an example; longer ones are cut, shorter ones padded")}),
+                 tokenizer_options("a weights folder, or the name of fetched weights, whose tokenizer "
+                                   "is taken in place of GPT-2's")}),
+            .sizes = sizes,
+            .complete = complete,
+            .licence = "CC BY-SA 4.0; GPT-2's vocabulary: MIT"};
   }
   static Sizes sizes(const json::object& options) {
-    const auto length = int_or(options, "length", 64);
+    const auto length = read_options<E2eOptions>(options).length;
     constexpr std::int64_t kGpt2Vocabulary = 50257;
-    const auto vocabulary = int_or(options, "vocabulary", kGpt2Vocabulary);
+    const auto vocabulary = read_options<TokenizerOptions>(options).vocabulary.value_or(kGpt2Vocabulary);
     return {.private_train = 4172,
             .private_validation = 500,
             .test = 4693,

@@ -3,6 +3,7 @@
 
 #include "datasets/e2e.h"
 #include "datasets/formats/csv.h"
+#include "datasets/own/own_files.h"
 #include "datasets/text/byte_pairs.h"
 
 namespace hyfreedp::datasets {
@@ -28,7 +29,7 @@ std::vector<std::int64_t> E2eTokens::prompt(const E2eRecord& record) const {
 }
 
 Result<E2eTokens> e2e_tokens(const json::object& options, const std::string& folder) {
-  if (!string_or(options, "tokenizer", "").empty()) {
+  if (has_text(read_options<TokenizerOptions>(options).tokenizer)) {
     auto loaded = chosen_tokenizer(options);
     if (!loaded) return loaded.error();
     const std::shared_ptr<Tokenizer> tokenizer = std::move(*loaded);

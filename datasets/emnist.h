@@ -34,6 +34,11 @@ struct EmnistSplit {
   int first_label = 0;
 };
 
+struct EmnistOptions {
+  std::string split = "balanced";
+};
+BOOST_DESCRIBE_STRUCT(EmnistOptions, (), (split))
+
 struct Emnist {
   static constexpr std::array<EmnistSplit, 6> kSplits = {{{"balanced", 112'800, 18'800, 47},
                                                           {"byclass", 697'932, 116'323, 62},
@@ -62,24 +67,19 @@ struct Emnist {
          .licence = "none is stated; its images are those of NIST's Special Database 19",
          .supply = {.downloads = {archive}, .bytes = archive.bytes}},
         count_options(all({{"split", "byclass"}}), "of the selection"));
-    std::vector<std::string> names;
-    for (const auto& split : kSplits) names.emplace_back(split.name);
-    facts.options.insert(
-        facts.options.begin(),
-        choice_option(
-            "split", std::move(names),
-            "the selection: balanced and bymerge have 47 classes of digits and letters, byclass 62, "
-            "letters 26, digits and mnist 10"));
-    for (auto& own : own_files_options(
-             "your own copy, gzip.zip or a folder of its .gz files, instead of the fetched file")) {
-      facts.options.push_back(std::move(own));
-    }
+    auto split =
+        plain_option("split",
+                     "the selection: balanced and bymerge have 47 classes of digits and letters, byclass 62, "
+                     "letters 26, digits and mnist 10");
+    for (const auto& one : kSplits) split.choices.emplace_back(one.name);
+    facts.options =
+        joined({options_of<EmnistOptions>({split}), facts.options,
+                own_files_options(
+                    "your own copy, gzip.zip or a folder of its .gz files, instead of the fetched file")});
     return facts;
   }
   static const EmnistSplit& split_of(const json::object& options) {
-    const auto name = string_or(options, "split", kSplits.front().name);
-    return *std::find_if(kSplits.begin(), kSplits.end(),
-                         [&](const auto& split) { return split.name == name; });
+    return *std::ranges::find(kSplits, read_options<EmnistOptions>(options).split, &EmnistSplit::name);
   }
   // The sizes of the selection's files.
   static Sizes all(const json::object& options) {
@@ -91,16 +91,10 @@ struct Emnist {
             .classes = split.classes};
   }
   static Sizes sizes(const json::object& options) { return idx_image_sizes(all(options), options); }
-  // The options' ranges are those of the largest selection.
   static Result<json::object> complete(json::object options, Notes& /*notes*/) {
-    const auto most = all(options);
-    for (const auto& [name, size] : {std::pair{"train", most.private_train},
-                                     {"validation", most.private_validation},
-                                     {"test", most.test}}) {
-      if (int_or(options, name, size) <= size) continue;
-      return error(fmt::format("'{}' is {}, but of split: {} there are {} such records.", name,
-                               int_or(options, name, size), split_of(options).name, size));
-    }
+    const auto fits =
+        check_counts(all(options), options, fmt::format("of split: {}", split_of(options).name));
+    if (!fits) return fits.error();
     auto completed = complete_own_copy(std::move(options));
     return completed ? complete_image_options(std::move(*completed), true) : completed;
   }

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 
+#include "datasets/image_options.h"
 #include "datasets/own/own_files.h"
 #include "datasets/registry.h"
 #include "harness/base/files.h"
@@ -105,7 +106,7 @@ Result<json::object> complete_options(const Facts& facts, json::object options, 
 Result<void> check_data(const Facts& facts, const json::object& options) {
   auto checked = check_present(facts, options);
   if (!checked) return checked;
-  if (string_or(options, "path", "").empty()) {
+  if (own_path(options).empty()) {
     const auto folder = locate(facts);
     checked = folder ? verify_files(facts, *folder) : Result<void>(folder.error());
   } else if (facts.check != nullptr) {
@@ -150,7 +151,7 @@ Result<void> check_ood_test(const std::string& id, const Sizes& shifted, const S
 std::string data_name(const std::string& dataset, const json::object& options) {
   const auto facts = find_dataset(dataset);
   if (!facts || !(**facts).own_records) return dataset;
-  return fmt::format("{} ({})", dataset, own_name(string_or(options, "path", "")).name);
+  return fmt::format("{} ({})", dataset, own_name(own_path(options)).name);
 }
 
 Result<std::string> locate(const Facts& facts) {
@@ -181,7 +182,8 @@ Result<std::string> locate(const Facts& facts) {
 
 Facts with_needed_files(Facts facts, const json::object& options) {
   std::erase_if(facts.files, [&](const SourceFile& file) {
-    return !file.unless.empty() && !string_or(options, file.unless, "").empty();
+    const auto* given = options.if_contains(file.unless);
+    return given != nullptr && given->is_string() && !given->get_string().empty();
   });
   return facts;
 }
@@ -189,15 +191,15 @@ Facts with_needed_files(Facts facts, const json::object& options) {
 std::string fetched_folder(const Facts& facts) { return cache_folder() + "/data/" + facts.name; }
 
 Result<void> check_present(const Facts& facts, const json::object& options) {
-  if (const auto path = string_or(options, "path", ""); !path.empty()) {
+  if (const auto path = own_path(options); !path.empty()) {
     const auto own = locate_own_files(path);
     if (!own) return in_context(facts.name, own.error());
   } else if (const auto folder = locate(with_needed_files(facts, options)); !folder) {
     return folder.error();
   }
-  for (const char* key : {"weights", "tokenizer"}) {
-    const auto name = string_or(options, key, "");
-    const auto folder = name.empty() ? name : models::locate_weights(name);
+  for (const auto& name :
+       {read_options<OpenOptions>(options).weights, read_options<TokenizerOptions>(options).tokenizer}) {
+    const auto folder = has_text(name) ? models::locate_weights(*name) : std::string();
     if (!folder) return in_context(facts.name, folder.error());
   }
   return {};
@@ -230,7 +232,7 @@ Result<void> verify_files(const Facts& facts, const std::string& folder) {
 
 bool training_split_is_public(const std::string& dataset, const json::object& options) {
   const auto facts = find_dataset(dataset);
-  return facts && ((**facts).public_train || bool_or(options, "public", false));
+  return facts && ((**facts).public_train || read_options<OpenOptions>(options).is_public);
 }
 
 bool training_split_is_public(const json::object& dataset) {

@@ -59,7 +59,7 @@ Result<void> make_tables(const Facts& facts, const IdxSource& source, const json
                          std::span<const TableSpace> spaces) {
   const auto images = source.read();
   if (!images) return images.error();
-  const bool hog = string_or(options, "features", "hog") == "hog";
+  const bool hog = read_options<GreyImageOptions>(options).image.features == ImageFeatures::hog;
   const auto parts = parts_of(facts, source, *images, idx_image_sizes(source.all, options));
   for (std::size_t i = 0; i < parts.size(); ++i) fill(parts[i], hog, spaces[i]);
   return {};

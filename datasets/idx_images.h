@@ -22,6 +22,12 @@ namespace hyfreedp::datasets {
 inline constexpr std::array kIdxFiles = {"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz",
                                          "t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"};
 
+struct GreyImageOptions {
+  ImageOptions image{.features = ImageFeatures::hog};
+  static constexpr std::array kInlined = {"image"};
+};
+BOOST_DESCRIBE_STRUCT(GreyImageOptions, (), (image))
+
 // The sizes of these files.
 Sizes all_idx_images();
 // `all`: the sizes of the files.

@@ -9,21 +9,20 @@ Sizes all_idx_images() {
 
 Sizes idx_image_sizes(const Sizes& all, const json::object& options) {
   auto sizes = with_counts(all, options);
-  const auto features = string_or(options, "features", "hog");
-  if (features == "network") return with_image_sizes(sizes, options);
-  sizes.features = features == "pixels" ? 784 : 716;
-  if (features == "pixels") sizes.image = {1, 28, 28};
+  const auto features = read_options<GreyImageOptions>(options).image.features;
+  if (features == ImageFeatures::network) return with_image_sizes(sizes, options);
+  sizes.features = features == ImageFeatures::pixels ? 784 : 716;
+  if (features == ImageFeatures::pixels) sizes.image = {1, 28, 28};
   return sizes;
 }
 
 Facts with_idx_options(Facts facts, const std::vector<OptionSpec>& counts) {
-  for (const auto& more :
-       {image_options({"hog", "pixels", "network"},
-                      "hog: 716 fixed gradient-orientation features; pixels: the 784 pixels, each image "
-                      "centred and scaled by itself; network: what a frozen network gives to its last layer"),
-        counts}) {
-    facts.options.insert(facts.options.end(), more.begin(), more.end());
-  }
+  facts.options = joined(
+      {facts.options,
+       image_options(GreyImageOptions().image,
+                     "hog: 716 fixed gradient-orientation features; pixels: the 784 pixels, each image "
+                     "centred and scaled by itself; network: what a frozen network gives to its last layer"),
+       counts});
   return facts;
 }
 

@@ -11,7 +11,7 @@ namespace hyfreedp::datasets {
 
 Result<Dataset> ImageFolderDataset::load(const Facts& facts, const json::object& options,
                                          const std::string& device) {
-  const auto path = locate_own_files(string_or(options, "path", ""));
+  const auto path = locate_own_files(own_path(options));
   if (!path) return path.error();
   const auto mark = mark_of(options, *path);
   if (!mark) return mark.error();

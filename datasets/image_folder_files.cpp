@@ -72,17 +72,18 @@ Pools pools_of(const ImageFolder& folder) {
 Result<ImageDivision> divide_images(const ImageFolder& folder, const json::object& options) {
   const auto pools = pools_of(folder);
   ImageDivision division;
-  for (const auto& [name, split, pool, count] :
-       {std::tuple{"train", Split::private_train, &pools.train, &division.train},
-        {"validation", Split::private_validation, &pools.validation, &division.validation},
-        {"test", Split::test, &pools.test, &division.test}}) {
-    const auto size = static_cast<std::int64_t>(pool->size());
-    *count = int_or(options, name, size);
+  const auto n = read_options<CountOptions>(options);
+  for (const auto& [name, split, pool, asked, count] :
+       {std::tuple{"train", Split::private_train, &pools.train, n.train, &division.train},
+        {"validation", Split::private_validation, &pools.validation, n.validation, &division.validation},
+        {"test", Split::test, &pools.test, n.test, &division.test}}) {
+    const auto size = std::ssize(*pool);
+    *count = asked.value_or(size);
     if (*count > size) {
       return error(fmt::format("{} asks for {} images, but there are {} of that part.", name, *count, size));
     }
     // A shift set asks for its test images alone (test_alone).
-    if (*count < 1 && int_or(options, name, 1) > 0) {
+    if (*count < 1 && asked != 0) {
       return error(
           fmt::format("{} images are too few: none is in the part for {}.", folder.files.size(), name));
     }
@@ -218,7 +219,7 @@ std::vector<std::string> notes_on(const std::string& path, const PlacedImages& p
 }  // namespace
 
 Result<std::vector<std::string>> class_names(const json::object& options) {
-  const auto path = locate_own_files(string_or(options, "path", ""));
+  const auto path = locate_own_files(own_path(options));
   if (!path) return std::vector<std::string>();
   auto folder = read_image_folder(*path);
   if (!folder) return folder.error();
@@ -232,29 +233,26 @@ Result<void> check_same_classes(const json::object& options, const json::object&
   for (std::size_t c = 0; c < std::min(here->size(), there->size()); ++c) {
     if (is_same_class((*here)[c], (*there)[c])) continue;
     return error(fmt::format("its class {} is '{}', and that of {} is '{}'; give the folders the same names.",
-                             c, (*here)[c], string_or(other, "path", ""), (*there)[c]));
+                             c, (*here)[c], own_path(other), (*there)[c]));
   }
   return {};
 }
 
 Result<json::object> ImageFolderDataset::complete(json::object options, Notes& notes) {
-  const auto given = string_or(options, "path", "");
+  const auto given = own_path(options);
   if (given.empty()) return error("needs 'path', a folder or archive with one folder of images a class.");
   const auto path = locate_own_files(given);
   if (!path) {
-    const auto has = [&options](const char* name) { return int_or(options, name, -1) >= 0; };
-    if (has("train") && has("validation") && has("test") && has("classes")) {
-      return complete_image_options(std::move(options));
-    }
-    return error(path.error().message +
-                 " Without it a spec must give train, validation, test and classes itself.");
+    const auto planned = check_sizes_given(path.error(), options, {"train", "validation", "test", "classes"});
+    return planned ? complete_image_options(std::move(options)) : planned.error();
   }
   const auto images = place_images(*path, options);
   if (!images) return images.error();
   const auto& [folder, division] = *images;
   const auto by_content = static_cast<std::int64_t>(folder.heads.images.size());
   const auto classes = static_cast<std::int64_t>(folder.classes.size());
-  if (const auto before = int_or(options, "classes", classes); before != classes) {
+  if (const auto before = read_options<ImageFolderOptions>(options).classes.value_or(classes);
+      before != classes) {
     return error(fmt::format("{}: has {} classes, not {}.", *path, classes, before));
   }
   options["train"] = division.train;
@@ -270,7 +268,7 @@ Result<json::object> ImageFolderDataset::complete(json::object options, Notes& n
 }
 
 Result<void> ImageFolderDataset::check(const json::object& options) {
-  const auto path = locate_own_files(string_or(options, "path", ""));
+  const auto path = locate_own_files(own_path(options));
   if (!path) return path.error();
   const auto images = place_images(*path, options, std::numeric_limits<std::size_t>::max());
   if (!images) return images.error();

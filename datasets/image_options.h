@@ -6,15 +6,49 @@
 
 #include "datasets/facts.h"
 #include "datasets/image/resize.h"
+#include "harness/base/describe.h"
 #include "harness/models/graph/model_input.h"
 
 namespace hyfreedp::datasets {
 
-// `features`, of these choices (the first is the default; one is "network") and with this help, and
-// `side`, `interpolation`, `normalise`, `network`, `weights`, `copies`, `layer`, `feature_norm`,
-// and two that complete_image_options fills in; all but `features` are left out of the resolved
-// options where they have their defaults.
-std::vector<OptionSpec> image_options(std::vector<std::string> features, std::string help = {});
+enum class ImageFeatures { hog, pixels, network };
+BOOST_DESCRIBE_ENUM(ImageFeatures, hog, pixels, network)
+enum class Normalise { half, imagenet, cifar100, clip, none };
+BOOST_DESCRIBE_ENUM(Normalise, half, imagenet, cifar100, clip, none)
+enum class FeatureLayer { last, block_tokens, block_quarters };
+BOOST_DESCRIBE_ENUM(FeatureLayer, last, block_tokens, block_quarters)
+
+// Those that no dataset has otherwise, so that they are read of any.
+struct OpenOptions {
+  std::optional<std::string> network, weights, weights_sha256;
+  bool is_public = false;
+  static constexpr std::array kNames = {description::Name{"is_public", "public"}};
+};
+BOOST_DESCRIBE_STRUCT(OpenOptions, (), (network, weights, weights_sha256, is_public))
+
+struct ImageOptions {
+  ImageFeatures features = ImageFeatures::pixels;
+  std::int64_t side = 32;  // pixels: the shorter side becomes this, and the middle square is kept
+  Interpolation interpolation = Interpolation::bicubic;
+  Normalise normalise = Normalise::half;
+  std::int64_t copies = 0;  // random copies in the place of a training image; 0: the image itself
+  FeatureLayer layer = FeatureLayer::last;
+  std::optional<double> feature_norm;  // to which each image's features are scaled
+  std::optional<std::int64_t> feature_width;
+  OpenOptions open;
+  static constexpr std::array kInlined = {"open"};
+
+  bool uses_network() const { return features == ImageFeatures::network; }
+  // [3, side, side], as a network takes it.
+  models::ModelInput input() const;
+};
+BOOST_DESCRIBE_STRUCT(ImageOptions, (),
+                      (features, side, interpolation, normalise, copies, layer, feature_norm, feature_width,
+                       open))
+
+// With these defaults. All but `features`, and a `side` that is not the usual, are left out of the
+// resolved options where they have their default. `help`: of `features`.
+std::vector<OptionSpec> image_options(const ImageOptions& defaults = {}, std::string help = {});
 
 // A byte b of channel c stands for (b / 255 - mean[c]) / deviation[c].
 struct PixelScale {
@@ -22,21 +56,7 @@ struct PixelScale {
   std::vector<double> deviation;  // the same
 };
 
-struct ImagePreparation {
-  std::int64_t side = 0;  // pixels: the shorter side becomes this, and the middle square is kept
-  Interpolation interpolation = Interpolation::bicubic;
-  PixelScale scale;
-  bool network = false;     // features instead of pixels
-  double feature_norm = 0;  // to which each image's features are scaled; 0: not at all
-
-  // [3, side, side], as a network takes it.
-  models::ModelInput input() const;
-};
-ImagePreparation image_preparation(const json::object& options);
-
-// Of options with `features: network`: how many random copies of a training image are in its place;
-// 0: none, the image itself is.
-std::int64_t copies_of_images(const json::object& options);
+PixelScale pixel_scale(Normalise normalise);
 
 // The frozen network's registered name and its options, as make_model takes them.
 struct FrozenNetwork {

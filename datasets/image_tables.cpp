@@ -12,6 +12,7 @@
 #include "datasets/image/resize.h"
 #include "datasets/image_options.h"
 #include "datasets/moved_copies.h"
+#include "datasets/own/own_files.h"
 #include "harness/models/model.h"
 
 namespace hyfreedp::datasets {
@@ -41,12 +42,12 @@ class AllThreads {
 };
 
 // The image as [3, side, side] bytes.
-Result<void> prepare(const Image& image, const ImagePreparation& preparation, std::uint8_t* planes) {
-  const auto side = preparation.side;
+Result<void> prepare(const Image& image, const ImageOptions& options, std::uint8_t* planes) {
+  const auto side = options.side;
   const Image* square = &image;
   Image made;
   if (image.height != side || image.width != side) {
-    auto resized = resize_shorter(image, side, preparation.interpolation);
+    auto resized = resize_shorter(image, side, options.interpolation);
     if (!resized) return resized.error();
     auto cropped = centre_crop(*resized, side);
     if (!cropped) return cropped.error();
@@ -108,20 +109,18 @@ struct Waiting {
 // Collects images, prepares many at once, and writes them, or their features, into the tables.
 class Filler {
  public:
-  Filler(Tables& tables, const ImagePreparation& preparation, std::optional<models::Network> network,
-         const Sizes& sizes, std::int64_t copies, torch::Device device)
+  Filler(Tables& tables, const ImageOptions& options, std::optional<models::Network> network,
+         const Sizes& sizes, torch::Device device)
       : tables_(tables),
-        preparation_(preparation),
+        options_(options),
         network_(std::move(network)),
         columns_(static_cast<std::size_t>(sizes.features)),
-        copies_(copies),
         device_(device) {}
 
   Result<void> take(const ImagePlace& place, Image image) {
     const auto table = tables_.claim(place);
     if (!table) return table.error();
-    bytes_ +=
-        image.pixels.size() + static_cast<std::size_t>(kChannels * preparation_.side * preparation_.side);
+    bytes_ += image.pixels.size() + static_cast<std::size_t>(kChannels * options_.side * options_.side);
     waiting_.push_back({place, *table, std::move(image)});
     return waiting_.size() < kMostAtOnce && bytes_ < kMostBytesAtOnce ? Result<void>() : write();
   }
@@ -129,7 +128,7 @@ class Filler {
   Result<void> write() {
     const auto count = static_cast<std::int64_t>(waiting_.size());
     if (count == 0) return {};
-    const auto bytes = at::empty({count, kChannels * preparation_.side * preparation_.side}, at::kByte);
+    const auto bytes = at::empty({count, kChannels * options_.side * options_.side}, at::kByte);
     if (auto made = prepare_all(bytes); !made) return made;
     if (network_) {
       if (auto written = write_features(bytes); !written) return written;
@@ -155,7 +154,7 @@ class Filler {
     at::parallel_for(0, bytes.size(0), 8, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
         const auto& one = waiting_[static_cast<std::size_t>(i)];
-        if (auto made = prepare(one.image, preparation_, planes + i * size); !made) {
+        if (auto made = prepare(one.image, options_, planes + i * size); !made) {
           const std::lock_guard<std::mutex> lock(guard);
           problem = made.error();
         }
@@ -184,20 +183,22 @@ class Filler {
     return {};
   }
 
-  bool has_copies(const Waiting& one) const { return copies_ > 0 && one.place.split == Split::private_train; }
+  bool has_copies(const Waiting& one) const {
+    return options_.copies > 0 && one.place.split == Split::private_train;
+  }
 
   torch::Tensor numbers(const torch::Tensor& bytes, const std::vector<std::int64_t>& places) const {
     const auto wanted = bytes.index_select(0, at::tensor(places, at::kLong));
-    return scaled(wanted.to(device_), preparation_.scale, torch::kFloat32);
+    return scaled(wanted.to(device_), pixel_scale(options_.normalise), torch::kFloat32);
   }
 
   // How a copy is moved follows from public constants and the image's own bytes, so it depends on
   // no other record.
   Result<void> write_copies(const torch::Tensor& bytes, const std::vector<std::int64_t>& places) {
     const auto values = numbers(bytes, places);
-    const auto side = preparation_.side;
+    const auto side = options_.side;
     const auto length = static_cast<std::size_t>(bytes.size(1));
-    const auto each = static_cast<std::size_t>(copies_);
+    const auto each = static_cast<std::size_t>(options_.copies);
     std::vector<std::uint64_t> words(places.size() * each);
     for (std::size_t i = 0; i < places.size(); ++i) {
       const auto* image = bytes.const_data_ptr<std::uint8_t>() + static_cast<std::size_t>(places[i]) * length;
@@ -227,7 +228,7 @@ class Filler {
     const auto* from = features.const_data_ptr<float>();
     for (const auto place : places) {
       const auto& one = waiting_[static_cast<std::size_t>(place)];
-      const auto vectors = static_cast<std::size_t>(has_copies(one) ? copies_ : 1);
+      const auto vectors = static_cast<std::size_t>(has_copies(one) ? options_.copies : 1);
       const auto at = (static_cast<std::size_t>(one.place.row) * vectors + copy) * columns_;
       std::copy_n(from, columns_,
                   tables_.space(one.table).features.begin() + static_cast<std::ptrdiff_t>(at));
@@ -238,35 +239,33 @@ class Filler {
 
   // Each row at the wanted norm; a row of zeros stays.
   torch::Tensor in_norm(const torch::Tensor& features) const {
-    if (preparation_.feature_norm <= 0) return features;
+    if (!options_.feature_norm) return features;
     const auto norms = features.norm(2, {1}, true);
-    return features * (preparation_.feature_norm / norms.clamp_min(1e-30));
+    return features * (*options_.feature_norm / norms.clamp_min(1e-30));
   }
 
   Tables& tables_;
-  ImagePreparation preparation_;
+  ImageOptions options_;
   std::optional<models::Network> network_;
   std::size_t columns_;
-  std::int64_t copies_;  // of each training image; 0: the image itself
   torch::Device device_;
   std::vector<Waiting> waiting_;
   std::size_t bytes_ = 0;
 };
 
-Result<std::optional<models::Network>> network_of(const json::object& options,
-                                                  const ImagePreparation& preparation,
-                                                  const torch::Device& device) {
-  if (!preparation.network) return std::optional<models::Network>();
+Result<std::optional<models::Network>> network_of(const json::object& options, const torch::Device& device) {
+  const auto own = read_options<ImageOptions>(options);
+  if (!own.uses_network()) return std::optional<models::Network>();
   const auto frozen = frozen_network(options);
   if (!frozen) return frozen.error();
-  if (string_or(options, "weights_sha256", "").empty()) {
-    return error(string_or(options, "weights", "") +
+  if (!has_text(own.open.weights_sha256)) {
+    return error(own.open.weights.value_or("") +
                  ": the weights were not here when the spec was read; run it again.");
   }
   // The weights come from the file; the key would draw a head, which is not used.
-  auto network = models::make_model(frozen->name, frozen->options, preparation.input(),
-                                    random::key_from_seed("frozen network"),
-                                    torch::TensorOptions().dtype(torch::kFloat32).device(device));
+  auto network =
+      models::make_model(frozen->name, frozen->options, own.input(), random::key_from_seed("frozen network"),
+                         torch::TensorOptions().dtype(torch::kFloat32).device(device));
   if (!network) return network.error();
   return std::optional<models::Network>(std::move(*network));
 }
@@ -275,16 +274,15 @@ Result<std::optional<models::Network>> network_of(const json::object& options,
 
 Result<Dataset> load_images(const ImageSource& source, const json::object& options,
                             const std::string& device) {
-  const auto preparation = image_preparation(options);
-  const auto type = preparation.network ? TableType::real : TableType::byte;
+  const auto own = read_options<ImageOptions>(options);
+  const auto type = own.uses_network() ? TableType::real : TableType::byte;
   const auto& n = source.sizes;
   const auto make = [&](std::span<const TableSpace> spaces) -> Result<void> {
     const AllThreads threads;
-    auto network = network_of(options, preparation, torch::Device(device));
+    auto network = network_of(options, torch::Device(device));
     if (!network) return network.error();
     Tables tables(spaces, n);
-    Filler filler(tables, preparation, std::move(*network), n, copies_of_images(options),
-                  torch::Device(device));
+    Filler filler(tables, own, std::move(*network), n, torch::Device(device));
     const auto take = [&filler](const ImagePlace& place, Image image) {
       return filler.take(place, std::move(image));
     };
@@ -295,8 +293,8 @@ Result<Dataset> load_images(const ImageSource& source, const json::object& optio
   const auto path = image_cache_path(source.identity, options, device);
   auto tables = load_or_make(path, table_shapes(n, type), make);
   if (!tables) return tables.error();
-  if (!preparation.network) {
-    for (auto& table : *tables) table.scale = preparation.scale;
+  if (!own.uses_network()) {
+    for (auto& table : *tables) table.scale = pixel_scale(own.normalise);
   }
   (*tables)[0].copies = n.copies;
   return Dataset{.private_train = (*tables)[0], .private_validation = (*tables)[1], .test = (*tables)[2]};

@@ -7,7 +7,7 @@
 namespace hyfreedp::datasets {
 
 Result<PublishedFiles> locate_published(const Facts& facts, const json::object& options) {
-  if (const auto own = string_or(options, "path", ""); !own.empty()) {
+  if (const auto own = own_path(options); !own.empty()) {
     const auto path = locate_own_files(own);
     if (!path) return path.error();
     const auto mark = mark_of(options, *path);
@@ -27,16 +27,14 @@ Result<void> check_published(const Facts& facts, const PublishedFiles& files, co
 }
 
 Result<json::object> complete_own_copy(json::object options) {
-  const auto path = string_or(options, "path", "");
-  if (path.empty()) {
-    for (const char* name : {"sha256", "files_mark"}) {
-      if (!string_or(options, name, "").empty()) {
-        return error(fmt::format("'{}' has no effect without 'path'.", name));
-      }
+  const auto own = read_options<OwnFilesOptions>(options);
+  if (!has_text(own.path)) {
+    for (const auto& [name, given] : {std::pair{"sha256", &own.sha256}, {"files_mark", &own.files_mark}}) {
+      if (has_text(*given)) return error(fmt::format("'{}' has no effect without 'path'.", name));
     }
     return options;
   }
-  const auto place = locate_own_files(path);
+  const auto place = locate_own_files(*own.path);
   return place ? with_checksum(std::move(options), *place) : options;
 }
 

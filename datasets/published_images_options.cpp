@@ -5,6 +5,7 @@
 #include "datasets/own/own_files.h"
 #include "datasets/published_files.h"
 #include "datasets/published_images.h"
+#include "harness/base/option_lines.h"
 
 namespace hyfreedp::datasets {
 namespace {
@@ -27,8 +28,9 @@ Result<Sizes> sizes_of_copy(Sizes all, const json::object& options, const ImageS
     return error(fmt::format("has {} training and {} test images; {} and {} are published.", training,
                              images.test.count, published, all.test));
   }
-  const auto left = std::max<std::int64_t>(training - int_or(options, "train", 0), 0);
-  all.private_validation = int_or(options, "validation", std::min(training / 10, left));
+  const auto asked = read_options<CountOptions>(options);
+  const auto left = std::max<std::int64_t>(training - asked.train.value_or(0), 0);
+  all.private_validation = asked.validation.value_or(std::min(training / 10, left));
   all.private_train = training - all.private_validation;
   all.test = images.test.count;
   if (auto fits = check_counts(all, options); !fits) {
@@ -42,7 +44,7 @@ Result<json::object> complete_published_images(json::object options, const Suppl
                                                const ReadImages& read, Notes& notes) {
   auto completed = complete_own_copy(std::move(options));
   if (!completed) return completed;
-  const auto given = string_or(*completed, "path", "");
+  const auto given = own_path(*completed);
   const auto path = locate_own_files(given);
   if (given.empty() || !path || has_published_sizes(supply, *path)) {
     return complete_image_options(std::move(*completed));
@@ -56,7 +58,7 @@ Result<json::object> complete_published_images(json::object options, const Suppl
          {std::tuple{"train", all.private_train, own->private_train},
           {"validation", all.private_validation, own->private_validation},
           {"test", all.test, own->test}}) {
-      if (published > 0) (*completed)[name] = int_or(*completed, name, count);
+      if (published > 0 && !is_given(*completed, name)) (*completed)[name] = count;
     }
     notes.push_back(
         fmt::format("{}: has {} training and {} test images, where {} and {} are published; the "
@@ -68,18 +70,13 @@ Result<json::object> complete_published_images(json::object options, const Suppl
 }
 
 Facts with_published_images(Facts facts, const Sizes& all) {
-  const auto own =
-      own_files_options("your own copy, a folder or archive as published, instead of the fetched files");
-  for (const auto& more : {own, count_options(all), image_options({"pixels", "network"})}) {
-    facts.options.insert(facts.options.end(), more.begin(), more.end());
-  }
-  // Larger images stay as they are unless the spec says otherwise. Their side is part of the
-  // resolved options, so that whoever reads these needs to know no set's own.
-  for (auto& option : facts.options) {
-    if (option.name != "side" || all.image[1] == 0) continue;
-    option.default_value = all.image[1];
-    option.stored_always = true;
-  }
+  ImageOptions defaults;
+  // Larger images stay as they are unless the spec says otherwise.
+  if (all.image[1] > 0) defaults.side = all.image[1];
+  facts.options = joined(
+      {facts.options,
+       own_files_options("your own copy, a folder or archive as published, instead of the fetched files"),
+       count_options(all), image_options(defaults)});
   return facts;
 }
 

@@ -8,6 +8,7 @@
 #include "datasets/own/content_marks.h"
 #include "datasets/own/own_files.h"
 #include "datasets/own/own_texts.h"
+#include "datasets/text_tokenizer.h"
 #include "harness/base/text.h"
 #include "harness/random/partition.h"
 
@@ -53,9 +54,9 @@ std::string division_of(const Facts& facts, const json::object& options, const s
     }
   }
   // Blocks of another number of tokens are other records of the same files.
-  if (in_blocks(options))
-    parts.push_back(fmt::format("blocks of {} {}", int_or(options, "length", 0),
-                                string_or(options, "tokenizer_sha256", "")));
+  if (const auto own = read_options<TextFileOptions>(options); own.in_blocks())
+    parts.push_back(fmt::format("blocks of {} {}", own.length,
+                                read_options<TokenizerOptions>(options).tokenizer_sha256.value_or("")));
   return join(parts, "; ");
 }
 
@@ -109,7 +110,7 @@ DataIdentity identity_of(const std::string& dataset, const json::object& options
       if (auto mark = secret_mark(file.sha256)) published.insert(std::move(*mark));
     }
   }
-  const auto path = string_or(options, "path", "");
+  const auto path = own_path(options);
   const auto mark = own_mark(options);
   if (path.empty() || published.contains(mark)) {
     identity.marks = identity.test_marks = published;
@@ -130,7 +131,7 @@ DataIdentity identity_of(const std::string& dataset, const json::object& options
   add(content.test, identity.test_marks);
   identity.marks.insert(train_part(mark));
   identity.test_marks.insert(test_part(mark));
-  const bool others = bool_or(options, "other_people", false);
+  const bool others = read_options<OwnFilesOptions>(options).other_people;
   add(content.common_train, others ? identity.alike : identity.common);
   add(content.common_test, others ? identity.alike : identity.test_common);
   if (others && content.tests_on_training) identity.alike.insert(train_part(mark));

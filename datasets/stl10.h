@@ -15,6 +15,11 @@
 
 namespace hyfreedp::datasets {
 
+struct Stl10Options {
+  Stl10Labels labels = Stl10Labels::own;
+};
+BOOST_DESCRIBE_STRUCT(Stl10Options, (), (labels))
+
 struct Stl10 {
   static Facts facts() {
     // The checksum is that of TensorFlow Datasets (url_checksums/stl10.txt).
@@ -35,24 +40,23 @@ struct Stl10 {
                 .licence = "none is stated; its images are ImageNet's",
                 .part_of = "ImageNet",
                 .supply = {.downloads = {archive}, .bytes = archive.bytes}};
-    auto labels =
-        choice_option("labels", {"own", "cifar10"},
-                      "numbers of the classes: its own ten, or CIFAR-10's of the nine that both have, "
-                      "whose images alone are read (4,050, 450 and 7,200)");
-    labels.stored_always = false;
     facts = with_published_images(std::move(facts), all({}));
-    facts.options.push_back(std::move(labels));
+    const auto labels =
+        later_option(plain_option("labels",
+                                  "numbers of the classes: its own ten, or CIFAR-10's of the nine that both "
+                                  "have, whose images alone are read (4,050, 450 and 7,200)"));
+    facts.options = joined({facts.options, options_of<Stl10Options>({labels})});
     facts.complete = complete;
     return facts;
   }
-  static bool as_cifar10(const json::object& options) {
-    return string_or(options, "labels", "own") == "cifar10";
+  static Stl10Labels labels_of(const json::object& options) {
+    return read_options<Stl10Options>(options).labels;
   }
   // The sizes of the files, without the monkeys where these are left out.
   static Sizes all(const json::object& options) {
     Sizes all{
         .private_train = 4500, .private_validation = 500, .test = 8000, .classes = 10, .image = {3, 96, 96}};
-    if (!as_cifar10(options)) return all;
+    if (labels_of(options) == Stl10Labels::own) return all;
     all.private_train = 4050;
     all.private_validation = 450;
     all.test = 7200;
@@ -60,8 +64,7 @@ struct Stl10 {
   }
   static Sizes sizes(const json::object& options) { return published_image_sizes(all(options), options); }
   static ReadImages reader(const json::object& options) {
-    const auto labels = as_cifar10(options) ? Stl10Labels::cifar10 : Stl10Labels::own;
-    return [labels](const std::string& path) { return read_stl10(path, labels); };
+    return [labels = labels_of(options)](const std::string& path) { return read_stl10(path, labels); };
   }
   static Result<json::object> complete(json::object options, Notes& notes) {
     if (auto fits = check_counts(all(options), options); !fits) return fits.error();

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <set>
 
+#include "harness/base/option_lines.h"
 #include "harness/random/stream.h"
 
 namespace hyfreedp::datasets {
@@ -23,36 +24,34 @@ std::vector<std::int64_t> taken(const std::string& dataset, Split split, const s
 }  // namespace
 
 std::vector<OptionSpec> count_options(const Sizes& all, const std::string& of_all) {
-  std::vector<OptionSpec> options;
+  std::vector<OptionSpec> table;
   for (const auto& [name, split, size] : {std::tuple{"train", "private_train", all.private_train},
                                           {"validation", "private_validation", all.private_validation},
                                           {"test", "test", all.test}}) {
     if (size == 0) continue;
-    options.push_back({.name = name,
-                       .type = OptionType::integer,
-                       .default_value = nullptr,
-                       .help = fmt::format("records of {}, chosen by a fixed key (default: all {})", split,
-                                           of_all.empty() ? std::to_string(size) : of_all),
-                       .min = 1,
-                       .max = static_cast<double>(size),
-                       .stored_always = false});
+    table.push_back(
+        later_option(ranged_option(name, 1, static_cast<double>(size),
+                                   fmt::format("records of {}, chosen by a fixed key (default: all {})",
+                                               split, of_all.empty() ? std::to_string(size) : of_all))));
   }
-  return options;
+  return options_of<CountOptions>(std::move(table));
 }
 
 Sizes with_counts(Sizes all, const json::object& options) {
-  all.private_train = int_or(options, "train", all.private_train);
-  all.private_validation = int_or(options, "validation", all.private_validation);
-  all.test = int_or(options, "test", all.test);
+  const auto asked = read_options<CountOptions>(options);
+  all.private_train = asked.train.value_or(all.private_train);
+  all.private_validation = asked.validation.value_or(all.private_validation);
+  all.test = asked.test.value_or(all.test);
   return all;
 }
 
-Result<void> check_counts(const Sizes& all, const json::object& options) {
-  for (const auto& [name, size] :
-       {std::pair{"train", all.private_train}, {"validation", all.private_validation}, {"test", all.test}}) {
-    if (int_or(options, name, size) <= size) continue;
-    return error(fmt::format("'{}' is {}, but under these options there are {} such records.", name,
-                             int_or(options, name, size), size));
+Result<void> check_counts(const Sizes& all, const json::object& options, const std::string& where) {
+  const auto n = with_counts(all, options);
+  for (const auto& [name, asked, size] : {std::tuple{"train", n.private_train, all.private_train},
+                                          {"validation", n.private_validation, all.private_validation},
+                                          {"test", n.test, all.test}}) {
+    if (asked <= size) continue;
+    return error(fmt::format("'{}' is {}, but {} there are {} such records.", name, asked, where, size));
   }
   return {};
 }

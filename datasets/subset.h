@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "datasets/facts.h"
+#include "datasets/own/parts.h"
 #include "harness/base/options.h"
 
 namespace hyfreedp::datasets {
@@ -19,8 +20,9 @@ std::vector<OptionSpec> count_options(const Sizes& all, const std::string& of_al
 Sizes with_counts(Sizes all, const json::object& options);
 
 // An error where the options ask for more records than `all` has: of datasets whose sizes depend on
-// other options, so that the ranges of the counts are those of the largest.
-Result<void> check_counts(const Sizes& all, const json::object& options);
+// other options, so that the ranges of the counts are those of the largest. `where`: what has them.
+Result<void> check_counts(const Sizes& all, const json::object& options,
+                          const std::string& where = "under these options");
 
 // `count` of the rows 0 .. population - 1, sorted; a smaller count is a part of a larger one. The
 // choice depends on the dataset's name and the split alone.

@@ -29,7 +29,7 @@ Result<Dataset> Synthetic::load(const Facts& /*facts*/, const json::object& opti
   const Sizes n = sizes(options);
   if (auto fits = check_amount(n, "synthetic", "train, validation, test or features"); !fits)
     return fits.error();
-  const auto means = class_means(n.classes, n.features, double_or(options, "separation", 3.0));
+  const auto means = class_means(n.classes, n.features, read_options<SyntheticOptions>(options).separation);
   return gaussian_classes(key(), n, means);
 }
 

@@ -13,22 +13,27 @@
 
 namespace hyfreedp::datasets {
 
+struct SyntheticOptions {
+  std::int64_t classes = 3, features = 16;
+  double separation = 3;
+};
+BOOST_DESCRIBE_STRUCT(SyntheticOptions, (), (classes, features, separation))
+
 struct Synthetic {
   static Facts facts() {
     return generated(
         {.name = "synthetic",
          .title = "Gaussian classes",
-         .options = {integer_option("classes", 3, 2, 1000, "number of classes"),
-                     integer_option("features", 16, 1, 1e5, "length of an example"),
-                     real_option("separation", 3.0, 0, 1e3, "distance of each class's mean from the origin",
-                                 "sd within a class")},
+         .options = options_of<SyntheticOptions>(
+             {ranged_option("classes", 2, 1000, "number of classes"),
+              ranged_option("features", 1, 1e5, "length of an example"),
+              ranged_option("separation", 0, 1e3, "distance of each class's mean from the origin",
+                            "sd within a class")}),
          .sizes = sizes});
   }
   static Sizes sizes(const json::object& options) {
-    auto sizes = generated_sizes(options);
-    sizes.classes = int_or(options, "classes", 3);
-    sizes.features = int_or(options, "features", 16);
-    return sizes;
+    const auto own = read_options<SyntheticOptions>(options);
+    return generated_sizes({.classes = own.classes, .features = own.features}, options);
   }
   static Result<Dataset> load(const Facts& facts, const json::object& options);
 };

@@ -45,7 +45,7 @@ Result<Dataset> SyntheticImages::load(const Facts& /*facts*/, const json::object
   if (auto fits = check_amount(n, "synthetic-images", "train, validation, test, channels or side"); !fits) {
     return fits.error();
   }
-  const auto means = patterns(n, double_or(options, "contrast", 0.5));
+  const auto means = patterns(n, read_options<SyntheticImagesOptions>(options).contrast);
   return gaussian_classes(key(), n, means);
 }
 

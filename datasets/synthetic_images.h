@@ -14,25 +14,30 @@
 
 namespace hyfreedp::datasets {
 
+struct SyntheticImagesOptions {
+  std::int64_t classes = 4, channels = 3, side = 16;
+  double contrast = 0.5;
+};
+BOOST_DESCRIBE_STRUCT(SyntheticImagesOptions, (), (classes, channels, side, contrast))
+
 struct SyntheticImages {
   static Facts facts() {
-    return generated(
-        {.name = "synthetic-images",
-         .title = "Generated images",
-         .options = {integer_option("classes", 4, 2, 1000, "number of classes"),
-                     integer_option("channels", 3, 1, 1024, "of an image"),
-                     integer_option("side", 16, 1, 4096, "pixels, of a square image"),
-                     real_option("contrast", 0.5, 0, 1e3, "root mean square of a class's pattern",
-                                 "sd of a pixel within a class")},
-         .sizes = sizes});
+    return generated({.name = "synthetic-images",
+                      .title = "Generated images",
+                      .options = options_of<SyntheticImagesOptions>(
+                          {ranged_option("classes", 2, 1000, "number of classes"),
+                           ranged_option("channels", 1, 1024, "of an image"),
+                           ranged_option("side", 1, 4096, "pixels, of a square image"),
+                           ranged_option("contrast", 0, 1e3, "root mean square of a class's pattern",
+                                         "sd of a pixel within a class")}),
+                      .sizes = sizes});
   }
   static Sizes sizes(const json::object& options) {
-    auto sizes = generated_sizes(options);
-    const auto side = int_or(options, "side", 16);
-    sizes.classes = int_or(options, "classes", 4);
-    sizes.image = {int_or(options, "channels", 3), side, side};
-    sizes.features = sizes.image[0] * side * side;
-    return sizes;
+    const auto own = read_options<SyntheticImagesOptions>(options);
+    return generated_sizes({.classes = own.classes,
+                            .features = own.channels * own.side * own.side,
+                            .image = {own.channels, own.side, own.side}},
+                           options);
   }
   static Result<Dataset> load(const Facts& facts, const json::object& options);
 };

@@ -26,7 +26,7 @@ Result<Dataset> SyntheticRegression::load(const Facts& /*facts*/, const json::ob
   const Sizes n = sizes(options);
   if (auto fits = check_amount(n, "synthetic-regression", "train, validation, test or features"); !fits)
     return fits.error();
-  const double weight = double_or(options, "weight", 10.0);
+  const double weight = read_options<SyntheticRegressionOptions>(options).weight;
   return Dataset{
       .private_train = draw(Split::private_train, n.private_train, n.features, weight),
       .private_validation = draw(Split::private_validation, n.private_validation, n.features, weight),

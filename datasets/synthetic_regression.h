@@ -11,21 +11,24 @@
 
 namespace hyfreedp::datasets {
 
+struct SyntheticRegressionOptions {
+  std::int64_t features = 10;
+  double weight = 10;
+};
+BOOST_DESCRIBE_STRUCT(SyntheticRegressionOptions, (), (features, weight))
+
 struct SyntheticRegression {
   static Facts facts() {
-    return generated(
-        {.name = "synthetic-regression",
-         .title = "Generated linear regression",
-         .options = {integer_option("features", 10, 1, 1e5, "length of an example, uniform in [0, 1)"),
-                     real_option("weight", 10.0, 0, 1e6, "of every feature in the label")},
-         .sizes = sizes});
+    return generated({.name = "synthetic-regression",
+                      .title = "Generated linear regression",
+                      .options = options_of<SyntheticRegressionOptions>(
+                          {ranged_option("features", 1, 1e5, "length of an example, uniform in [0, 1)"),
+                           ranged_option("weight", 0, 1e6, "of every feature in the label")}),
+                      .sizes = sizes});
   }
   static Sizes sizes(const json::object& options) {
-    auto sizes = generated_sizes(options);
-    sizes.classes = 1;
-    sizes.features = int_or(options, "features", 10);
-    sizes.labels = LabelKind::real;
-    return sizes;
+    const auto features = read_options<SyntheticRegressionOptions>(options).features;
+    return generated_sizes({.classes = 1, .features = features, .labels = LabelKind::real}, options);
   }
   static Result<Dataset> load(const Facts& facts, const json::object& options);
 };

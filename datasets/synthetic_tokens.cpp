@@ -99,7 +99,7 @@ Result<Dataset> SyntheticTokens::load(const Facts& /*facts*/, const json::object
         "dataset synthetic-tokens: more than 2.5e8 tokens were asked for. Lower train, validation, test or "
         "length.");
   }
-  const double noise = double_or(options, "noise", 0.2);
+  const double noise = read_options<SyntheticTokensOptions>(options).noise;
   if (n.labels == LabelKind::classes) {
     return Dataset{
         .private_train = draw_classes(Split::private_train, n.private_train, n, noise),

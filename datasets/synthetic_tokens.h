@@ -18,36 +18,34 @@
 
 namespace hyfreedp::datasets {
 
+struct SyntheticTokensOptions {
+  std::int64_t vocabulary = 32, length = 16;
+  double noise = 0.2;
+  std::optional<std::int64_t> classes;
+};
+BOOST_DESCRIBE_STRUCT(SyntheticTokensOptions, (), (vocabulary, length, noise, classes))
+
 struct SyntheticTokens {
   static Facts facts() {
     return generated(
         {.name = "synthetic-tokens",
          .title = "Generated sequences",
-         .options = {integer_option("vocabulary", 32, 2, 1e6, "different tokens"),
-                     integer_option("length", 16, 2, 65536, "tokens of an example"),
-                     real_option("noise", 0.2, 0, 1, "probability that a token is drawn at random"),
-                     classes_option()},
+         .options = options_of<SyntheticTokensOptions>(
+             {ranged_option("vocabulary", 2, 1e6, "different tokens"),
+              ranged_option("length", 2, 65536, "tokens of an example"),
+              ranged_option("noise", 0, 1, "probability that a token is drawn at random"),
+              later_option(ranged_option("classes", 2, 1000,
+                                         "classes of the examples, which then have no labels of tokens"))}),
          .sizes = sizes});
   }
   static Sizes sizes(const json::object& options) {
-    auto sizes = generated_sizes(options);
-    sizes.vocabulary = sizes.classes = int_or(options, "vocabulary", 32);
-    sizes.length = sizes.features = int_or(options, "length", 16);
-    sizes.labels = LabelKind::tokens;
-    if (const auto classes = int_or(options, "classes", 0); classes > 0) {
-      sizes.classes = classes;
-      sizes.labels = LabelKind::classes;
-    }
-    return sizes;
-  }
-  static OptionSpec classes_option() {
-    return {.name = "classes",
-            .type = OptionType::integer,
-            .default_value = nullptr,
-            .help = "classes of the examples, which then have no labels of tokens",
-            .min = 2,
-            .max = 1000,
-            .stored_always = false};
+    const auto own = read_options<SyntheticTokensOptions>(options);
+    return generated_sizes({.classes = own.classes.value_or(own.vocabulary),
+                            .features = own.length,
+                            .length = own.length,
+                            .vocabulary = own.vocabulary,
+                            .labels = own.classes ? LabelKind::classes : LabelKind::tokens},
+                           options);
   }
   static Result<Dataset> load(const Facts& facts, const json::object& options);
 };

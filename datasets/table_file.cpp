@@ -45,7 +45,7 @@ void fill_texts(const SplitRows& split, std::size_t length, Tokenizer& tokenizer
 }  // namespace
 
 Result<Dataset> TableFile::load(const Facts& facts, const json::object& options) {
-  const auto path = locate_own_files(string_or(options, "path", ""));
+  const auto path = locate_own_files(own_path(options));
   if (!path) return path.error();
   const auto mark = mark_of(options, *path);
   if (!mark) return mark.error();
@@ -63,7 +63,7 @@ Result<Dataset> TableFile::load(const Facts& facts, const json::object& options)
         fill_texts((*splits)[i], static_cast<std::size_t>(n.length), **tokenizer, spaces[i]);
       return {};
     }
-    const bool to_norm = string_or(options, "normalise", "none") == "norm";
+    const bool to_norm = read_options<TableFileOptions>(options).normalise == RowScale::norm;
     for (std::size_t i = 0; i < spaces.size(); ++i) {
       fill((*splits)[i], static_cast<std::size_t>(n.features), to_norm, spaces[i]);
     }

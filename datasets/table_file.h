@@ -18,7 +18,6 @@
 // on. A row's place in its file alone decides which split it is in (split_rows).
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -27,73 +26,73 @@
 #include "datasets/facts.h"
 #include "datasets/formats/number_table.h"
 #include "datasets/own/own_files.h"
+#include "datasets/own/own_texts.h"
 #include "datasets/text_tokenizer.h"
 #include "harness/base/option_lines.h"
 
 namespace hyfreedp::datasets {
 
+enum class RowScale { none, norm };
+BOOST_DESCRIBE_ENUM(RowScale, none, norm)
+
+struct TableFileOptions {
+  std::string labels = "0, 1", label = "label";
+  std::optional<std::string> separator, text, second;
+  RowScale normalise = RowScale::none;
+  CountOptions counts;
+  std::optional<std::int64_t> features, length, padding, second_after;
+  static constexpr std::array kInlined = {"counts"};
+};
+BOOST_DESCRIBE_STRUCT(TableFileOptions, (),
+                      (labels, label, separator, text, second, normalise, counts, features, length, padding,
+                       second_after))
+
 struct TableFile {
   static constexpr const char* kName = "table-file";
   static Facts facts() {
-    Facts facts{
+    return {
         .name = kName,
         .title = "Your own table of numbers or texts",
         .source = "files of the user",
         .how_to_get = "they are your files; 'path' names them",
-        .options = {text_option("labels", "0, 1",
-                                "the classes, as the file writes them; 0..99 stands for the integers from 0 "
-                                "to 99"),
-                    text_option("label", "label",
-                                "CSV and TSV: the column that has the class; JSON lines: the member"),
-                    text_option("separator", nullptr,
-                                "CSV and TSV: the character between two fields, such as \";\" (default: a "
-                                "comma, in .tsv a tab)"),
-                    choice_option("normalise", {"none", "norm"},
-                                  "none: the numbers as they are; norm: each row is scaled to the "
-                                  "norm sqrt(number of features), a row of zeros stays"),
-                    own_count("train", "rows in private_train (default: all of that part)"),
-                    own_count("validation", "rows in private_validation (default: all, about a tenth)"),
-                    own_count("test", "rows in test (default: all of test.EXT, or about a tenth of all)"),
-                    own_count("features",
-                              "numbers in a row; needed for LIBSVM's format, otherwise "
-                              "filled in when a spec is read")},
+        .options = joined(
+            {options_of<TableFileOptions>(
+                 {plain_option("labels",
+                               "the classes, as the file writes them; 0..99 stands for the integers from 0 "
+                               "to 99"),
+                  plain_option("label", "CSV and TSV: the column that has the class; JSON lines: the member"),
+                  separator_option(),
+                  plain_option("normalise",
+                               "none: the numbers as they are; norm: each row is scaled to the "
+                               "norm sqrt(number of features), a row of zeros stays"),
+                  own_count("train", "rows in private_train (default: all of that part)"),
+                  own_count("validation", "rows in private_validation (default: all, about a tenth)"),
+                  own_count("test", "rows in test (default: all of test.EXT, or about a tenth of all)"),
+                  own_count("features",
+                            "numbers in a row; needed for LIBSVM's format, otherwise "
+                            "filled in when a spec is read"),
+                  later_option(plain_option(
+                      "text", "the column or member that has the texts, for a model of sequences")),
+                  later_option(
+                      plain_option("second", "the one that has the second text, where a row is a pair")),
+                  later_option(ranged_option(
+                      "length", 4, 8192,
+                      "tokens of an example, default 64; longer texts are cut, shorter ones padded")),
+                  later_option(
+                      ranged_option("padding", 0, 1e7, "the id of [PAD]; filled in when a spec is read")),
+                  later_option(ranged_option(
+                      "second_after", 0, 1e7,
+                      "pairs: the id of [SEP], after which the second text begins; filled in when a spec is "
+                      "read"))}),
+             tokenizer_options("a weights folder, or the name of fetched weights, whose tokenizer "
+                               "cuts texts into tokens"),
+             own_files_options("a .csv, .tsv, .jsonl, .libsvm, .libsvm.gz or .safetensors file, or a folder "
+                               "with train.EXT and test.EXT, where EXT may be npy too; in $HYFREEDP_DATA or "
+                               "the working folder"),
+             other_people_option()}),
         .own_records = true,
         .sizes = sizes,
         .complete = complete};
-    std::ranges::find(facts.options, "separator", &OptionSpec::name)->stored_always = false;
-    for (auto& more : text_options()) facts.options.push_back(std::move(more));
-    for (auto& more :
-         own_files_options("a .csv, .tsv, .jsonl, .libsvm, .libsvm.gz or .safetensors file, or a folder with "
-                           "train.EXT and test.EXT, where EXT may be npy too; in $HYFREEDP_DATA or the "
-                           "working folder")) {
-      facts.options.push_back(std::move(more));
-    }
-    facts.options.push_back(other_people_option());
-    return facts;
-  }
-  // Of tables of texts, stored where they are given.
-  static std::vector<OptionSpec> text_options() {
-    const auto count = [](std::string name, double least, double most, std::string help) {
-      return OptionSpec{.name = std::move(name),
-                        .type = OptionType::integer,
-                        .default_value = nullptr,
-                        .help = std::move(help),
-                        .min = least,
-                        .max = most};
-    };
-    std::vector<OptionSpec> options{
-        text_option("text", nullptr, "the column or member that has the texts, for a model of sequences"),
-        text_option("second", nullptr, "the one that has the second text, where a row is a pair"),
-        count("length", 4, 8192,
-              "tokens of an example, default 64; longer texts are cut, shorter ones padded"),
-        count("padding", 0, 1e7, "the id of [PAD]; filled in when a spec is read"),
-        count("second_after", 0, 1e7,
-              "pairs: the id of [SEP], after which the second text begins; filled in when a spec is read")};
-    for (auto& option : options) option.stored_always = false;
-    for (auto& option : tokenizer_options("a weights folder, or the name of fetched weights, whose tokenizer "
-                                          "cuts texts into tokens"))
-      options.push_back(std::move(option));
-    return options;
   }
   // In table_file_rows.cpp, which is without LibTorch.
   static Sizes sizes(const json::object& options);

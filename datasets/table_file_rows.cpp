@@ -10,6 +10,7 @@
 #include "datasets/own/content_marks.h"
 #include "datasets/own/own_texts.h"
 #include "datasets/own/parts.h"
+#include "datasets/subset.h"
 #include "datasets/table_columns.h"
 #include "datasets/table_file.h"
 #include "datasets/text_tokenizer.h"
@@ -79,83 +80,68 @@ Result<std::vector<double>> number_labels(const std::string& path, const json::o
   return labels;
 }
 
-Result<NumberTable> read_libsvm_file(const std::string& path, const json::object& options) {
-  const auto features = int_or(options, "features", 0);
-  if (features < 1) {
+Result<NumberTable> read_numbers(const std::string& path, const json::object& options) {
+  const auto features = read_options<TableFileOptions>(options).features.value_or(0);
+  const bool is_npy = path.ends_with(".npy"), is_safetensors = path.ends_with(".safetensors");
+  if (!is_npy && !is_safetensors && features < 1)
     return error(path + ": give 'features', the number of features; a LIBSVM file does not say it.");
-  }
-  auto labels = number_labels(path, options);
-  if (!labels) return labels.error();
-  return read_libsvm(path, {.features = features, .labels = std::move(*labels)});
-}
-
-// STEM.npy and STEM.labels.npy.
-Result<NumberTable> read_npy_files(const std::string& path, const json::object& options) {
   const auto labels = number_labels(path, options);
   if (!labels) return labels.error();
+  if (is_safetensors) return read_safetensors_table(path, *labels);
+  if (!is_npy) return read_libsvm(path, {.features = features, .labels = *labels});
+  // STEM.npy and STEM.labels.npy.
   const auto classes = path.substr(0, path.size() - std::string_view(".npy").size()) + ".labels.npy";
   return read_npy(path, classes, *labels);
 }
 
-Result<NumberTable> read_safetensors_file(const std::string& path, const json::object& options) {
-  const auto labels = number_labels(path, options);
-  if (!labels) return labels.error();
-  return read_safetensors_table(path, *labels);
-}
-
-TextColumns text_columns(const json::object& options) {
-  return {.text = string_or(options, "text", ""), .second = string_or(options, "second", "")};
-}
-
 Result<NumberTable> read_one(const std::string& path, const json::object& options) {
-  if (path.ends_with(".libsvm") || path.ends_with(".libsvm.gz")) return read_libsvm_file(path, options);
-  if (path.ends_with(".npy")) return read_npy_files(path, options);
-  if (path.ends_with(".safetensors")) return read_safetensors_file(path, options);
-  const auto label = string_or(options, "label", "label");
-  if (const auto columns = text_columns(options); !columns.text.empty()) {
-    if (label.empty())
+  const auto own = read_options<TableFileOptions>(options);
+  for (const char* ending : {".libsvm", ".libsvm.gz", ".npy", ".safetensors"})
+    if (path.ends_with(ending)) return read_numbers(path, options);
+  if (has_text(own.text)) {
+    if (own.label.empty())
       return error(path + ": 'label' is empty. Texts without a class are read by the dataset 'text-file'.");
-    return read_texts(path, options, columns, label, labels_of(options));
+    return read_texts(path, own.separator, {.text = *own.text, .second = own.second.value_or("")}, own.label,
+                      labels_of(options));
   }
   if (is_json_lines(path))
     return error(path + ": JSON lines are read as texts; give 'text', the member that has them.");
-  const auto separator = separator_of(path, options);
+  const auto separator = separator_of(path, own.separator);
   if (!separator) return separator.error();
-  return read_number_csv(path, *separator, label, labels_of(options));
+  return read_number_csv(path, *separator, own.label, labels_of(options));
 }
-
-bool has_texts(const json::object& options) { return !string_or(options, "text", "").empty(); }
 
 // Fills in what the tokenizer decides. One that is not here needs its checksum and its vocabulary.
 Result<json::object> with_tokenizer(json::object options) {
-  if (!has_texts(options)) {
+  const auto own = read_options<TableFileOptions>(options);
+  if (!has_text(own.text)) {
     for (const char* name : {"second", "tokenizer", "length", "vocabulary", "padding", "second_after"}) {
-      const auto* given = options.if_contains(name);
-      if (given != nullptr && !given->is_null())
+      if (is_given(options, name))
         return error(fmt::format("'{}' is read only with 'text', the column that has the texts.", name));
     }
     return options;
   }
-  const auto name = string_or(options, "tokenizer", "");
+  const auto name = read_options<TokenizerOptions>(options).tokenizer.value_or("");
   if (name.empty())
     return error("'text' needs 'tokenizer', a weights folder with its tokenizer, such as that of the model.");
-  if (string_or(options, "normalise", "none") != "none") return error("'normalise' is not read with 'text'.");
-  if (string_or(options, "second", "") == string_or(options, "text", ""))
+  if (own.normalise != RowScale::none) return error("'normalise' is not read with 'text'.");
+  if (own.second == own.text)
     return error("'second' names the column of 'text' again; a pair is of two columns.");
-  options["length"] = int_or(options, "length", kDefaultLength);
-  if (int_or(options, "features", int_or(options, "length", 0)) != int_or(options, "length", 0))
+  const auto length = own.length.value_or(kDefaultLength);
+  if (own.features.value_or(length) != length)
     return error("'features' is not read with 'text'; 'length' is the number of tokens of an example.");
-  options["features"] = options["length"];
+  options["length"] = length;
+  options["features"] = length;
   const auto tokenizer = fill_in_tokenizer(options);
   if (!tokenizer) return tokenizer.error();
   if (*tokenizer == nullptr) return options;
   const auto padding = (**tokenizer).marks().padding;
-  if (const auto before = int_or(options, "padding", padding); before != padding)
+  if (const auto before = own.padding.value_or(padding); before != padding)
     return error(fmt::format("The tokenizer of '{}' pads with {}, not {}.", name, padding, before));
   options["padding"] = padding;
   const auto& between = (**tokenizer).marks().between;
-  if (string_or(options, "second", "").empty() || between.empty()) return options;
-  if (const auto before = int_or(options, "second_after", between.front()); before != between.front())
+  if (!has_text(own.second) || between.empty()) return options;
+  if (const auto before = own.second_after.value_or(between.front()); before != between.front())
     return error(
         fmt::format("The tokenizer of '{}' ends a text with {}, not {}.", name, between.front(), before));
   options["second_after"] = between.front();
@@ -171,16 +157,11 @@ const NumberTable& any_part(const OwnTable& table) {
   return table.train.labels.empty() ? table.test : table.train;
 }
 
-std::optional<std::int64_t> second_after(const json::object& options) {
-  const auto* const given = options.if_contains("second_after");
-  return given != nullptr && given->is_int64() ? std::optional(given->get_int64()) : std::nullopt;
-}
-
 }  // namespace
 
 std::vector<std::string> labels_of(const json::object& options) {
   std::vector<std::string> given, labels;
-  boost::split(given, string_or(options, "labels", ""), boost::is_any_of(","));
+  boost::split(given, read_options<TableFileOptions>(options).labels, boost::is_any_of(","));
   for (auto& label : given) {
     boost::trim(label);
     const auto range = integers_of(label);
@@ -197,15 +178,14 @@ std::vector<std::string> labels_of(const json::object& options) {
 }
 
 Sizes TableFile::sizes(const json::object& options) {
-  return {.private_train = int_or(options, "train", 0),
-          .private_validation = int_or(options, "validation", 0),
-          .test = int_or(options, "test", 0),
-          .classes = static_cast<std::int64_t>(labels_of(options).size()),
-          .features = int_or(options, "features", 0),
-          .length = int_or(options, "length", 0),
-          .vocabulary = int_or(options, "vocabulary", 0),
-          .padding = int_or(options, "padding", 0),
-          .separator = second_after(options)};
+  const auto own = read_options<TableFileOptions>(options);
+  return with_counts({.classes = std::ssize(labels_of(options)),
+                      .features = own.features.value_or(0),
+                      .length = own.length.value_or(0),
+                      .vocabulary = read_options<TokenizerOptions>(options).vocabulary.value_or(0),
+                      .padding = own.padding.value_or(0),
+                      .separator = own.second_after},
+                     options);
 }
 
 namespace {
@@ -232,7 +212,7 @@ Result<void> check_same_columns(const json::object& trained, const json::object&
   std::array<std::string, 2> paths;
   for (std::size_t i = 0; i < 2; ++i) {
     const auto& options = i == 0 ? trained : tested;
-    const auto path = locate_own_files(string_or(options, "path", ""));
+    const auto path = locate_own_files(own_path(options));
     if (!path) return {};  // not here: nothing is known
     const auto table = read_own_table(*path, options);
     if (!table) return table.error();
@@ -243,11 +223,13 @@ Result<void> check_same_columns(const json::object& trained, const json::object&
 }
 
 Result<std::string> same_reading_note(const json::object& trained, const json::object& tested) {
-  if (string_or(trained, "tokenizer_sha256", "") != string_or(tested, "tokenizer_sha256", ""))
+  if (read_options<TokenizerOptions>(trained).tokenizer_sha256 !=
+      read_options<TokenizerOptions>(tested).tokenizer_sha256)
     return error(
         "its texts are cut by another 'tokenizer' than those that are trained on: an id would stand for "
         "other words.");
-  if (string_or(trained, "second", "").empty() != string_or(tested, "second", "").empty())
+  if (has_text(read_options<TableFileOptions>(trained).second) !=
+      has_text(read_options<TableFileOptions>(tested).second))
     return error("one of it and of what is trained on has pairs of texts ('second'), and the other has not.");
   const auto here = labels_of(tested), there = labels_of(trained);
   if (here == there) return "";
@@ -267,8 +249,8 @@ Result<std::string> same_reading_note(const json::object& trained, const json::o
 }
 
 Result<std::string> columns_sha256(const json::object& options) {
-  const auto path = locate_own_files(string_or(options, "path", ""));
-  if (!path || has_texts(options)) return "";
+  const auto path = locate_own_files(own_path(options));
+  if (!path || has_text(read_options<TableFileOptions>(options).text)) return "";
   const auto table = read_own_table(*path, options);
   if (!table) return table.error();
   const auto& columns = any_part(*table).columns;
@@ -336,7 +318,7 @@ Result<json::object> TableFile::complete(json::object given_options, Notes& note
   if (!tokenised) return tokenised;
   auto& options = *tokenised;
   if (auto checked = check_labels(labels_of(options)); !checked) return checked.error();
-  const auto given = string_or(options, "path", "");
+  const auto given = own_path(options);
   if (given.empty())
     return error("needs 'path', a .csv, .tsv, .libsvm or .jsonl file, or a folder with train.EXT.");
   const auto path = locate_own_files(given);
@@ -347,8 +329,9 @@ Result<json::object> TableFile::complete(json::object given_options, Notes& note
   }
   const auto table = read_own_table(*path, options);
   if (!table) return table.error();
-  const auto features = has_texts(options) ? int_or(options, "length", 0) : columns_of(any_part(*table));
-  if (const auto before = int_or(options, "features", features); before != features)
+  const auto own = read_options<TableFileOptions>(options);
+  const auto features = has_text(own.text) ? own.length.value_or(0) : columns_of(any_part(*table));
+  if (const auto before = own.features.value_or(features); before != features)
     return error(fmt::format("{}: has {} features, not {}.", *path, features, before));
   const auto splits = split_rows(*table, options);
   if (!splits) return in_context(*path, splits.error());

@@ -8,7 +8,7 @@
 namespace hyfreedp::datasets {
 
 Result<Dataset> TextFile::load(const Facts& /*facts*/, const json::object& options) {
-  const auto path = locate_own_files(string_or(options, "path", ""));
+  const auto path = locate_own_files(own_path(options));
   if (!path) return path.error();
   if (const auto same = with_checksum(options, *path); !same) return same.error();
   const auto tokenizer = chosen_tokenizer(options);

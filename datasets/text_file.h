@@ -19,7 +19,6 @@
 // A record's place in its file alone decides which split it is in (own/parts.h).
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -35,39 +34,34 @@ namespace hyfreedp::datasets {
 struct TextFile {
   static constexpr const char* kName = "text-file";
   static Facts facts() {
-    Facts facts{
+    return {
         .name = kName,
         .title = "Your own texts, for language models",
         .source = "files of the user",
         .how_to_get = "they are your files; 'path' names them",
-        .options = {choice_option("records", {"lines", "blocks"},
-                                  "what one record is, which ε protects; lines: a line, a row or an object; "
-                                  "blocks: 'length' tokens of all texts, one after the other (a text that "
-                                  "lies in several blocks is not protected as a whole)"),
-                    integer_option("length", 64, 2, 8192,
-                                   "tokens of a record; longer lines are cut, shorter ones padded"),
-                    text_option("text", "text", "the column or member that has the texts, but in .txt"),
-                    text_option("prompt", nullptr,
-                                "the one that has what stands before each text, and is read but not scored"),
-                    text_option("separator", nullptr,
-                                "CSV and TSV: the character between two fields, such as \";\" (default: a "
-                                "comma, in .tsv a tab)"),
-                    own_count("train", "records in private_train (default: all of that part)"),
-                    own_count("validation", "records in private_validation (default: all, about a tenth)"),
-                    own_count("test", "records in test (default: all of test.EXT, or about a tenth of all)")},
+        .options = joined(
+            {options_of<TextFileOptions>(
+                 {plain_option("records",
+                               "what one record is, which ε protects; lines: a line, a row or an object; "
+                               "blocks: 'length' tokens of all texts, one after the other (a text that "
+                               "lies in several blocks is not protected as a whole)"),
+                  ranged_option("length", 2, 8192,
+                                "tokens of a record; longer lines are cut, shorter ones padded"),
+                  plain_option("text", "the column or member that has the texts, but in .txt"),
+                  later_option(plain_option(
+                      "prompt", "the one that has what stands before each text, and is read but not scored")),
+                  separator_option(),
+                  own_count("train", "records in private_train (default: all of that part)"),
+                  own_count("validation", "records in private_validation (default: all, about a tenth)"),
+                  own_count("test", "records in test (default: all of test.EXT, or about a tenth of all)")}),
+             tokenizer_options("a weights folder, or the name of fetched weights, whose tokenizer "
+                               "cuts texts into tokens"),
+             own_files_options("a .txt, .csv, .tsv or .jsonl file, or a folder with train.EXT and "
+                               "test.EXT; in $HYFREEDP_DATA or the working folder"),
+             other_people_option()}),
         .own_records = true,
         .sizes = sizes,
         .complete = complete};
-    for (const char* name : {"prompt", "separator"})
-      std::ranges::find(facts.options, name, &OptionSpec::name)->stored_always = false;
-    for (auto& more : tokenizer_options("a weights folder, or the name of fetched weights, whose tokenizer "
-                                        "cuts texts into tokens"))
-      facts.options.push_back(std::move(more));
-    for (auto& more : own_files_options("a .txt, .csv, .tsv or .jsonl file, or a folder with train.EXT and "
-                                        "test.EXT; in $HYFREEDP_DATA or the working folder"))
-      facts.options.push_back(std::move(more));
-    facts.options.push_back(other_people_option());
-    return facts;
   }
   // In text_file_rows.cpp, which is without LibTorch.
   static Sizes sizes(const json::object& options);

@@ -4,6 +4,7 @@
 
 #include "datasets/own/content_marks.h"
 #include "datasets/own/parts.h"
+#include "datasets/subset.h"
 #include "datasets/text_file.h"
 
 namespace hyfreedp::datasets {
@@ -11,11 +12,11 @@ namespace {
 
 // The records of a file; of blocks the texts must become tokens first.
 Result<std::size_t> count_of(const OwnTexts& texts, const json::object& options) {
-  if (!in_blocks(options) || texts.table.texts.empty()) return texts.table.texts.size();
+  const auto own = read_options<TextFileOptions>(options);
+  if (!own.in_blocks() || texts.table.texts.empty()) return texts.table.texts.size();
   const auto tokenizer = chosen_tokenizer(options);
   if (!tokenizer) return tokenizer.error();
-  return token_rows(texts, options, **tokenizer).ids.size() /
-         static_cast<std::size_t>(int_or(options, "length", 0));
+  return token_rows(texts, options, **tokenizer).ids.size() / static_cast<std::size_t>(own.length);
 }
 
 // Of the test records, of which the prompt may fill all tokens.
@@ -24,7 +25,8 @@ Result<void> note_unscored_tests(const std::string& path, const OwnTexts& from, 
   if (from.table.seconds.empty()) return {};
   const auto tokenizer = chosen_tokenizer(options);
   if (!tokenizer) return tokenizer.error();
-  const auto before = std::ssize((**tokenizer).marks().before), length = int_or(options, "length", 0);
+  const auto length = read_options<TextFileOptions>(options).length;
+  const auto before = std::ssize((**tokenizer).marks().before);
   const auto unscored = std::ranges::count_if(test.places, [&](std::int64_t place) {
     const auto& prompt = from.table.texts[static_cast<std::size_t>(place)];
     return before + std::ssize((**tokenizer).encode(prompt)) >= length;
@@ -34,14 +36,14 @@ Result<void> note_unscored_tests(const std::string& path, const OwnTexts& from, 
 }
 
 Result<void> check_given(const json::object& options) {
-  if (string_or(options, "tokenizer", "").empty())
+  if (!has_text(read_options<TokenizerOptions>(options).tokenizer))
     return error("needs 'tokenizer', a weights folder with its tokenizer, such as that of the model.");
-  if (string_or(options, "path", "").empty())
+  if (own_path(options).empty())
     return error("needs 'path', a .txt, .csv, .tsv or .jsonl file, or a folder with train.EXT.");
-  const auto prompt = string_or(options, "prompt", "");
-  if (!prompt.empty() && in_blocks(options))
+  const auto own = read_options<TextFileOptions>(options);
+  if (has_text(own.prompt) && own.in_blocks())
     return error("'prompt' is read with `records: lines`; in blocks all tokens are scored.");
-  if (!prompt.empty() && prompt == string_or(options, "text", ""))
+  if (has_text(own.prompt) && own.prompt == own.text)
     return error("'prompt' names the column of 'text' again.");
   return {};
 }
@@ -49,22 +51,22 @@ Result<void> check_given(const json::object& options) {
 }  // namespace
 
 Sizes TextFile::sizes(const json::object& options) {
-  const auto length = int_or(options, "length", 0), vocabulary = int_or(options, "vocabulary", 0);
-  return {.private_train = int_or(options, "train", 0),
-          .private_validation = int_or(options, "validation", 0),
-          .test = int_or(options, "test", 0),
-          .classes = vocabulary,
-          .features = length,
-          .length = length,
-          .vocabulary = vocabulary,
-          .labels = LabelKind::tokens};
+  const auto length = read_options<TextFileOptions>(options).length;
+  const auto vocabulary = read_options<TokenizerOptions>(options).vocabulary.value_or(0);
+  return with_counts({.classes = vocabulary,
+                      .features = length,
+                      .length = length,
+                      .vocabulary = vocabulary,
+                      .labels = LabelKind::tokens},
+                     options);
 }
 
 TokenRows token_rows(const OwnTexts& texts, const json::object& options, Tokenizer& tokenizer) {
-  const auto length = static_cast<std::size_t>(int_or(options, "length", 0));
+  const auto own = read_options<TextFileOptions>(options);
+  const auto length = static_cast<std::size_t>(own.length);
   const auto& [table, is_lines] = texts;
   const auto& marks = tokenizer.marks();
-  const bool blocks = in_blocks(options), has_prompts = !table.seconds.empty();
+  const bool blocks = own.in_blocks(), has_prompts = !table.seconds.empty();
   TokenRows rows;
   if (!blocks) {
     rows.ids.resize(table.texts.size() * length);
@@ -98,7 +100,7 @@ Result<json::object> TextFile::complete(json::object given, Notes& notes) {
   if (auto checked = check_given(given); !checked) return checked.error();
   auto options = with_continued_tokenizer(std::move(given), notes);
   if (!options) return options;
-  const auto path = locate_own_files(string_or(*options, "path", ""));
+  const auto path = locate_own_files(own_path(*options));
   if (!path) {
     const auto planned = check_sizes_given(path.error(), *options, {"train", "validation", "test"});
     return planned ? options : planned.error();

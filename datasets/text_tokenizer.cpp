@@ -9,30 +9,25 @@
 namespace hyfreedp::datasets {
 
 std::vector<OptionSpec> tokenizer_options(std::string help) {
-  std::vector<OptionSpec> options{
-      text_option("tokenizer", nullptr, std::move(help)),
-      text_option("tokenizer_sha256", nullptr, "checksum of that tokenizer; filled in when a spec is read"),
-      OptionSpec{.name = "vocabulary",
-                 .type = OptionType::integer,
-                 .default_value = nullptr,
-                 .help = "different tokens; filled in when a spec is read",
-                 .min = 1,
-                 .max = 1e7}};
-  for (auto& option : options) option.stored_always = false;
-  return options;
+  return options_of<TokenizerOptions>(
+      {later_option(plain_option("tokenizer", std::move(help))),
+       later_option(
+           plain_option("tokenizer_sha256", "checksum of that tokenizer; filled in when a spec is read")),
+       later_option(ranged_option("vocabulary", 1, 1e7, "different tokens; filled in when a spec is read"))});
 }
 
 Result<std::unique_ptr<Tokenizer>> fill_in_tokenizer(json::object& options) {
-  const auto folder = models::locate_weights(string_or(options, "tokenizer", ""));
+  const auto given = read_options<TokenizerOptions>(options);
+  const auto folder = models::locate_weights(given.tokenizer.value_or(""));
   if (!folder) {
-    if (options.contains("vocabulary")) return std::unique_ptr<Tokenizer>();
+    if (given.vocabulary) return std::unique_ptr<Tokenizer>();
     return folder.error();
   }
   auto tokenizer = load_tokenizer(*folder);
   if (!tokenizer) return tokenizer;
   const auto checksum = tokenizer_checksum(*folder);
   if (!checksum) return checksum.error();
-  if (const auto before = string_or(options, "tokenizer_sha256", *checksum); before != *checksum)
+  if (const auto before = given.tokenizer_sha256.value_or(*checksum); before != *checksum)
     return error(fmt::format("{}: its tokenizer has the SHA-256 {}, not {}.", *folder, *checksum, before));
   options["tokenizer_sha256"] = *checksum;
   options["vocabulary"] = (**tokenizer).vocabulary();
@@ -40,7 +35,7 @@ Result<std::unique_ptr<Tokenizer>> fill_in_tokenizer(json::object& options) {
 }
 
 Result<json::object> with_continued_tokenizer(json::object options, Notes& /*notes*/) {
-  const auto name = string_or(options, "tokenizer", "");
+  const auto name = read_options<TokenizerOptions>(options).tokenizer.value_or("");
   if (name.empty()) {
     for (const char* key : {"tokenizer_sha256", "vocabulary"}) {
       if (options.contains(key)) return error(fmt::format("'{}' is read only with 'tokenizer'.", key));
@@ -58,11 +53,12 @@ Result<json::object> with_continued_tokenizer(json::object options, Notes& /*not
 }
 
 Result<std::unique_ptr<Tokenizer>> chosen_tokenizer(const json::object& options) {
-  const auto folder = models::locate_weights(string_or(options, "tokenizer", ""));
+  const auto given = read_options<TokenizerOptions>(options);
+  const auto folder = models::locate_weights(given.tokenizer.value_or(""));
   if (!folder) return folder.error();
   const auto checksum = tokenizer_checksum(*folder);
   if (!checksum) return checksum.error();
-  if (*checksum != string_or(options, "tokenizer_sha256", ""))
+  if (*checksum != given.tokenizer_sha256)
     return error(*folder + ": its tokenizer is not the one with which the spec was read.");
   return load_tokenizer(*folder);
 }

@@ -9,8 +9,15 @@
 
 #include "datasets/facts.h"
 #include "datasets/text/tokenizer.h"
+#include "harness/base/describe.h"
 
 namespace hyfreedp::datasets {
+
+struct TokenizerOptions {
+  std::optional<std::string> tokenizer, tokenizer_sha256;
+  std::optional<std::int64_t> vocabulary;
+};
+BOOST_DESCRIBE_STRUCT(TokenizerOptions, (), (tokenizer, tokenizer_sha256, vocabulary))
 
 // `tokenizer`, and `tokenizer_sha256` and `vocabulary`, which are filled in when a spec is read.
 // They are stored where they are given.

@@ -9,6 +9,7 @@
 // class_names.txt.
 #pragma once
 
+#include <boost/describe.hpp>
 #include <string>
 #include <string_view>
 
@@ -30,6 +31,7 @@ Result<ImageSet> parse_stl10(const Stl10File& pixels, const Stl10File& labels);
 
 // `cifar10`: the labels of CIFAR-10; the monkeys, which it has not, are left out.
 enum class Stl10Labels { own, cifar10 };
+BOOST_DESCRIBE_ENUM(Stl10Labels, own, cifar10)
 
 // A folder that has the files, in it or in one folder of it, or the published tar.gz. Errors begin
 // with `path`: those of visit_files and of parse_stl10, a file that is not there or there twice.

@@ -10,12 +10,15 @@
 // with 22 bits after the point, so that no machine gives another result.
 #pragma once
 
+#include <boost/describe.hpp>
+
 #include "datasets/image/image.h"
 #include "harness/base/result.h"
 
 namespace hyfreedp::datasets {
 
 enum class Interpolation { bilinear, bicubic };
+BOOST_DESCRIBE_ENUM(Interpolation, bicubic, bilinear)
 
 // The image with other sides. Errors: a side beyond the limits.
 Result<Image> resize(const Image& image, std::int64_t height, std::int64_t width, Interpolation interpolation,

@@ -40,7 +40,16 @@ std::string note_of_overlap(const Facts& facts, const std::string& weights, cons
 }
 
 PixelScale scale_named(const std::string& normalise) {
-  return image_preparation({{"normalise", normalise}}).scale;
+  const auto known = enum_from<Normalise>(normalise, "normalise");
+  return pixel_scale(known ? *known : Normalise::half);
+}
+
+// The choice that a dataset's options have or leave out as the default; empty where the dataset has
+// no such option.
+std::string choice_of(const Facts& facts, const json::object& options, const char* name) {
+  const auto option = std::ranges::find(facts.options, name, &OptionSpec::name);
+  if (option == facts.options.end()) return {};
+  return string_or(options, name, std::string(option->default_value.as_string()));
 }
 
 bool is_same(const PixelScale& one, const PixelScale& other) {
@@ -94,13 +103,10 @@ json::object kept_by_a_run(const std::string& folder) {
 // The dataset that such weights were trained on.
 json::object trained_on(const std::string& folder) { return member(kept_by_a_run(folder), "dataset"); }
 
-// As trial.json has a dataset, which leaves the usual out; empty where it has no such option.
+// Of a dataset as trial.json has it.
 std::string normalise_of(const json::object& dataset) {
   const auto facts = find_dataset(string_or(dataset, "name", ""));
-  if (!facts) return {};
-  const auto option = std::ranges::find((**facts).options, "normalise", &OptionSpec::name);
-  if (option == (**facts).options.end()) return {};
-  return string_or(member(dataset, "options"), "normalise", std::string(option->default_value.as_string()));
+  return facts ? choice_of(**facts, member(dataset, "options"), "normalise") : "";
 }
 
 using Names = std::vector<std::string>;
@@ -243,7 +249,7 @@ std::string centred_note(const std::string& weights) {
 }
 
 std::string tokenizer_note(const json::object& options, const std::string& weights) {
-  const auto name = string_or(options, "tokenizer", "");
+  const auto name = read_options<TokenizerOptions>(options).tokenizer.value_or("");
   if (name.empty() || weights.empty() || name == weights) return {};
   const auto here = models::locate_weights(name), theirs = models::locate_weights(weights);
   if (!here || !theirs || !load_tokenizer(*theirs)) return {};
@@ -257,14 +263,13 @@ std::string tokenizer_note(const json::object& options, const std::string& weigh
 }
 
 std::string interpolation_note(const Facts& facts, const json::object& options, const std::string& weights) {
-  const auto option = std::ranges::find(facts.options, "interpolation", &OptionSpec::name);
+  const auto here = choice_of(facts, options, "interpolation");
   const auto folder = folder_of(weights);
-  if (option == facts.options.end() || !folder) return {};
+  if (here.empty() || !folder) return {};
   const auto config = models::weights_config(*folder);
   if (!config) return {};
   const auto inside = member(*config, "pretrained_cfg");
   const auto theirs = string_or(inside.empty() ? *config : inside, "interpolation", "");
-  const auto here = string_or(options, "interpolation", std::string(option->default_value.as_string()));
   if (theirs.empty() || theirs == here) return {};
   return fmt::format(
       "The weights '{}' were trained on images resized with interpolation: {} (config.json); the dataset has "
@@ -327,7 +332,7 @@ std::string scale_note(const Facts& facts, const json::object& options, const st
                        const std::string& weights) {
   const auto option = std::ranges::find(facts.options, "normalise", &OptionSpec::name);
   if (weights.empty() || option == facts.options.end()) return {};
-  const auto given = string_or(options, "normalise", std::string(option->default_value.as_string()));
+  const auto given = choice_of(facts, options, "normalise");
   // Never a default: whoever writes it wants the plain pixels, as some papers do.
   if (given == "none") return {};
   const auto folder = models::locate_weights(weights);

@@ -213,11 +213,11 @@ constexpr const char* kImages = "images";
 std::string reading_of(const json::object& options) {
   json::object told;
   for (const char* name : {"text", "second", "prompt", "label", "separator", "labels"}) {
-    const auto* value = options.if_contains(name);
-    if (value != nullptr && !value->is_null()) told[name] = *value;
+    if (is_given(options, name)) told[name] = options.at(name);
   }
   // Texts that were marked by their bytes are marked again.
-  const bool has_texts = !string_or(options, "text", "").empty();
+  const auto* text = told.if_contains("text");
+  const bool has_texts = text != nullptr && *text != "";
   return (has_texts ? "plain texts " : "table ") + canonical_json(told);
 }
 
@@ -230,7 +230,8 @@ std::string marked_now(const json::object& options) {
 
 // An error where test records of the files may be trained on.
 Result<void> check_own_test(const json::object& options) {
-  if (bool_or(options, "other_people", false) || !content_marks(own_mark(options)).tests_on_training)
+  if (read_options<OwnFilesOptions>(options).other_people ||
+      !content_marks(own_mark(options)).tests_on_training)
     return {};
   return tests_on_training();
 }
@@ -286,7 +287,8 @@ Result<void> keep_content(const json::object& options, const std::vector<std::st
   Reader reader(marked_now(options), reading_of(options));
   reader.add_rows(train, numbers, false);
   reader.add_rows(test, numbers, true);
-  if (auto kept = std::move(reader).keep(bool_or(options, "other_people", false)); !kept) return kept;
+  if (auto kept = std::move(reader).keep(read_options<OwnFilesOptions>(options).other_people); !kept)
+    return kept;
   return check_own_test(options);
 }
 
@@ -306,7 +308,8 @@ Result<void> keep_content(const json::object& options, const std::string& path, 
         return {};
       });
   if (!visited) return visited.error();
-  if (auto kept = std::move(reader).keep(bool_or(options, "other_people", false)); !kept) return kept;
+  if (auto kept = std::move(reader).keep(read_options<OwnFilesOptions>(options).other_people); !kept)
+    return kept;
   return check_own_test(options);
 }
 

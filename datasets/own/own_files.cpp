@@ -18,6 +18,15 @@ namespace hyfreedp::datasets {
 
 namespace fs = std::filesystem;
 
+bool is_given(const json::object& options, std::string_view name) {
+  const auto* value = options.if_contains(name);
+  return value != nullptr && !value->is_null();
+}
+
+std::string own_path(const json::object& options) {
+  return read_options<OwnFilesOptions>(options).path.value_or("");
+}
+
 Result<std::string> locate_own_files(const std::string& path) {
   std::error_code ignored;
   std::vector<std::string> looked_in;
@@ -130,18 +139,19 @@ Result<std::string> made_secret_mark(const std::string& text) {
 Result<json::object> with_checksum(json::object options, const std::string& path) {
   const auto sha256 = own_files_checksum(path);
   if (!sha256) return sha256.error();
-  if (const auto given = string_or(options, "sha256", ""); !given.empty()) {
-    if (!string_or(options, "files_mark", "").empty()) {
+  const auto given = read_options<OwnFilesOptions>(options);
+  if (has_text(given.sha256)) {
+    if (has_text(given.files_mark)) {
       return error(
           "'files_mark' is filled in by this program, for files without 'sha256'; leave it out of the spec.");
     }
-    if (given == *sha256) return options;
+    if (*given.sha256 == *sha256) return options;
     return error(fmt::format("{}: SHA-256 of the files is {}, but the spec gives {}: they have changed.",
-                             path, *sha256, given));
+                             path, *sha256, *given.sha256));
   }
   const auto mark = made_secret_mark(*sha256);
   if (!mark) return mark.error();
-  if (const auto before = string_or(options, "files_mark", *mark); before != *mark) {
+  if (given.files_mark.value_or(*mark) != *mark) {
     return error(path + ": the files have changed since the spec was read.");
   }
   options["files_mark"] = *mark;
@@ -149,9 +159,9 @@ Result<json::object> with_checksum(json::object options, const std::string& path
 }
 
 std::string own_mark(const json::object& options) {
-  const auto mark = string_or(options, "files_mark", "");
-  const auto sha256 = string_or(options, "sha256", "");
-  return mark.empty() && !sha256.empty() ? secret_mark(sha256).value_or("sha256 " + sha256) : mark;
+  const auto given = read_options<OwnFilesOptions>(options);
+  if (has_text(given.files_mark) || !has_text(given.sha256)) return given.files_mark.value_or("");
+  return secret_mark(*given.sha256).value_or("sha256 " + *given.sha256);
 }
 
 OwnName own_name(const std::string& path) {
@@ -170,40 +180,29 @@ OwnName own_name(const std::string& path) {
 }
 
 Result<std::string> mark_of(const json::object& options, const std::string& path) {
-  const auto mark = string_or(options, "files_mark", string_or(options, "sha256", ""));
+  const auto given = read_options<OwnFilesOptions>(options);
+  const auto mark = given.files_mark.value_or(given.sha256.value_or(""));
   if (mark.empty()) return error(path + ": it was not here when the spec was read; run it again.");
   return mark;
 }
 
 OptionSpec own_count(std::string name, std::string help) {
-  return {.name = std::move(name),
-          .type = OptionType::integer,
-          .default_value = nullptr,
-          .help = std::move(help),
-          .min = 1,
-          .max = 1e9};
+  return ranged_option(std::move(name), 1, 1e9, std::move(help));
 }
 
-OptionSpec other_people_option() {
-  OptionSpec option = {
-      .name = "other_people",
-      .type = OptionType::boolean,
-      .default_value = false,
-      .help =
-          "true says that rows which are equal to rows of other own files are by chance: these files "
-          "are about other people"};
-  option.stored_always = false;
-  return option;
+std::vector<OptionSpec> other_people_option() {
+  return options_of<OwnFilesOptions>({later_option(
+      plain_option("other_people",
+                   "true says that rows which are equal to rows of other own files are by chance: these "
+                   "files are about other people"))});
 }
 
 std::vector<OptionSpec> own_files_options(std::string help) {
-  std::vector<OptionSpec> options = {
-      text_option("path", nullptr, std::move(help)),
-      text_option("sha256", nullptr,
-                  "published checksum of the files; without it a secret mark identifies them"),
-      text_option("files_mark", nullptr, "of the files; filled in when a spec is read")};
-  for (auto& option : options) option.stored_always = false;
-  return options;
+  return options_of<OwnFilesOptions>(
+      {later_option(plain_option("path", std::move(help))),
+       later_option(plain_option(
+           "sha256", "published checksum of the files; without it a secret mark identifies them")),
+       later_option(plain_option("files_mark", "of the files; filled in when a spec is read"))});
 }
 
 }  // namespace hyfreedp::datasets

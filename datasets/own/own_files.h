@@ -6,11 +6,25 @@
 #include <string>
 #include <vector>
 
+#include "harness/base/describe.h"
 #include "harness/base/json.h"
 #include "harness/base/options.h"
 #include "harness/base/result.h"
 
 namespace hyfreedp::datasets {
+
+struct OwnFilesOptions {
+  std::optional<std::string> path, sha256, files_mark;
+  bool other_people = false;
+};
+BOOST_DESCRIBE_STRUCT(OwnFilesOptions, (), (path, sha256, files_mark, other_people))
+
+// Whether the text of an option is there and is not empty.
+inline bool has_text(const std::optional<std::string>& text) { return text && !text->empty(); }
+// Whether the options have a value of that name.
+bool is_given(const json::object& options, std::string_view name);
+// The option `path`; empty where there is none.
+std::string own_path(const json::object& options);
 
 // The file or folder that `path` names: an absolute path, or one in $HYFREEDP_DATA, or in the
 // working folder. The error says where it was looked for.
@@ -43,10 +57,11 @@ OwnName own_name(const std::string& path);
 // Returns what the options know the files by. An error if they were not here when the spec was
 // read.
 Result<std::string> mark_of(const json::object& options, const std::string& path);
-// A number that a spec may give, and that is otherwise counted when the spec is read.
+// A number that a spec may give, and that is otherwise counted when the spec is read: for
+// options_of.
 OptionSpec own_count(std::string name, std::string help);
 // `other_people`, of datasets whose records are compared with those of others (record_marks.h).
-OptionSpec other_people_option();
+std::vector<OptionSpec> other_people_option();
 // `path`, `sha256` and `files_mark`, which these functions read; `help`: of `path`.
 std::vector<OptionSpec> own_files_options(std::string help);
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <limits>
 
-#include "harness/base/options.h"
+#include "datasets/own/own_files.h"
 #include "harness/base/text.h"
 #include "harness/random/stream.h"
 
@@ -76,8 +76,9 @@ Result<PartFiles> part_files(const std::string& path, const PartEndings& given, 
   if (!train) return train.error();
   if (!test) return test.error();
   if (*train) return PartFiles{.train = std::move(**train), .test = std::move(*test)};
-  const bool test_alone = int_or(options, "train", 1) == 0 && int_or(options, "validation", 1) == 0;
-  if (*test && test_alone) return PartFiles{.train = {}, .test = std::move(*test)};
+  const auto asked = read_options<CountOptions>(options);
+  if (*test && asked.train == 0 && asked.validation == 0)
+    return PartFiles{.train = {}, .test = std::move(*test)};
   for (auto& ending : endings) ending.erase(0, 1);
   return error(
       fmt::format("{}: there is no train.EXT in that folder; EXT is {}.", path, listed(endings, "or")));
@@ -94,14 +95,16 @@ Result<std::array<SplitPlaces, 3>> split_places(std::size_t train, std::size_t t
       SplitPlaces{false, places_between(places, validation_from, train_from - 1)},
       has_test ? SplitPlaces{true, places_between(hashes_of(test, "test"), 0, kLast)}
                : SplitPlaces{false, places_between(places, 0, kTenth)}};
-  for (std::size_t i = 0; i < splits.size(); ++i) {
-    const char* name = std::array{"train", "validation", "test"}[i];
-    auto& chosen = splits[i].places;
+  const auto asked = read_options<CountOptions>(options);
+  for (const auto& [name, count, split] : {std::tuple{"train", asked.train, &splits[0]},
+                                           {"validation", asked.validation, &splits[1]},
+                                           {"test", asked.test, &splits[2]}}) {
+    auto& chosen = split->places;
     // A shift set asks for its test records alone (test_alone).
-    if (chosen.empty() && int_or(options, name, 1) > 0)
+    if (chosen.empty() && count != 0)
       return error(fmt::format("{} {} are too few: none is in the part for {}.", train, noun, name));
     const auto all = std::ssize(chosen);
-    const auto wanted = int_or(options, name, all);
+    const auto wanted = count.value_or(all);
     if (wanted > all)
       return error(fmt::format("'{}' asks for {} {}, but there are {}.", name, wanted, noun, all));
     chosen.resize(static_cast<std::size_t>(wanted));
@@ -118,7 +121,7 @@ std::string untested_note(const std::string& path, const char* record, std::vect
 
 Result<void> check_sizes_given(const Error& absent, const json::object& options,
                                const std::vector<std::string>& sizes) {
-  if (std::ranges::all_of(sizes, [&](const auto& name) { return int_or(options, name, -1) >= 0; })) return {};
+  if (std::ranges::all_of(sizes, [&](const auto& name) { return is_given(options, name); })) return {};
   return error(
       fmt::format("{} Without it a spec must give {} itself.", absent.message, listed(sizes, "and")));
 }

@@ -9,10 +9,17 @@
 #include <string>
 #include <vector>
 
+#include "harness/base/describe.h"
 #include "harness/base/json.h"
 #include "harness/base/result.h"
 
 namespace hyfreedp::datasets {
+
+// How many records of each split are taken; where absent, all.
+struct CountOptions {
+  std::optional<std::int64_t> train, validation, test;
+};
+BOOST_DESCRIBE_STRUCT(CountOptions, (), (train, validation, test))
 
 struct PartFiles {
   std::string train;  // empty: there are only files to test on

@@ -85,4 +85,10 @@ OptionSpec only_above(std::string other, double bound, OptionSpec one) {
   return one;
 }
 
+std::vector<OptionSpec> joined(const std::vector<std::vector<OptionSpec>>& tables) {
+  std::vector<OptionSpec> all;
+  for (const auto& table : tables) all.insert(all.end(), table.begin(), table.end());
+  return all;
+}
+
 }  // namespace hyfreedp

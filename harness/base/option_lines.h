@@ -28,5 +28,7 @@ OptionSpec only_with(std::string other, std::string choice, OptionSpec one);
 OptionSpec only_without(std::string other, std::string choice, OptionSpec one);
 // The same where the number `other`, or the length of that list, is above `bound`.
 OptionSpec only_above(std::string other, double bound, OptionSpec one);
+// The tables' options, one table after the other.
+std::vector<OptionSpec> joined(const std::vector<std::vector<OptionSpec>>& tables);
 
 }  // namespace hyfreedp

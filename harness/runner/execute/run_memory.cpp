@@ -79,7 +79,7 @@ Result<void> add_preparing(const datasets::Facts& facts, const json::object& opt
   if (datasets::uses_network(options)) {
     const auto frozen = datasets::frozen_network(options);
     if (!frozen) return frozen.error();
-    const auto input = datasets::image_preparation(options).input();
+    const auto input = read_options<datasets::ImageOptions>(options).input();
     const auto network = models::step_memory(frozen->name, frozen->options, input, on_cpu);
     if (!network) return network.error();
     const auto images = static_cast<double>(datasets::frozen_images_at_once(input.features, on_cpu));

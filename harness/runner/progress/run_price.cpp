@@ -76,7 +76,7 @@ Result<double> feature_flops(const trial::Named& dataset) {
   if (!facts) return facts.error();
   const auto network = datasets::frozen_network(dataset.options);
   if (!network) return network.error();
-  const auto input = datasets::image_preparation(dataset.options).input();
+  const auto input = read_options<datasets::ImageOptions>(dataset.options).input();
   const auto weights = models::weight_uses(network->name, network->options, input);
   if (!weights) return weights.error();
   const auto tokens = models::token_count(network->name, network->options, input);
