@@ -27,7 +27,7 @@ inline ReadImages npy_test_images(const NpyImageFiles& files) {
   };
 }
 
-struct Cifar10Point1 {
+struct Cifar10Point1 : PublishedImages<Cifar10Point1> {
   static constexpr const char* kPixels = "cifar10.1_v6_data.npy";
   static constexpr const char* kLabels = "cifar10.1_v6_labels.npy";
 
@@ -50,22 +50,15 @@ struct Cifar10Point1 {
                 .how_to_get = "the two files of version 6 from https://github.com/modestyachts/CIFAR-10.1",
                 .search_paths = {"$HYFREEDP_DATA/cifar10-1"},
                 .files = {{pixels.name, pixels.sha256}, {labels.name, labels.sha256}},
-                .sizes = sizes,
-                .complete = complete,
                 .licence = "MIT, of the repository that has them",
                 .supply = {.downloads = {pixels, labels}, .bytes = pixels.bytes + labels.bytes},
                 .test_only = true};
-    return with_published_images(std::move(facts), all());
+    return published(std::move(facts));
   }
-  static Sizes all() { return {.test = 2000, .classes = 10}; }
-  static ReadImages reader() {
-    return npy_test_images({.pixels = kPixels, .labels = kLabels, .classes = all().classes});
+  static Sizes all(const json::object& /*options*/) { return {.test = 2000, .classes = 10}; }
+  static ReadImages reader(const json::object& options) {
+    return npy_test_images({.pixels = kPixels, .labels = kLabels, .classes = all(options).classes});
   }
-  static Sizes sizes(const json::object& options) { return published_image_sizes(all(), options); }
-  static Result<json::object> complete(json::object options, Notes& notes) {
-    return complete_published_images(std::move(options), facts().supply, all(), reader(), notes);
-  }
-  static Result<Dataset> load(const Facts& facts, const json::object& options, const std::string& device);
 };
 
 struct CorruptionOptions {
@@ -74,13 +67,13 @@ struct CorruptionOptions {
 };
 BOOST_DESCRIBE_STRUCT(CorruptionOptions, (), (corruption, severity))
 
-// What the corrupted sets share.
-struct CorruptedCifar {
+template <std::int64_t kClasses>
+struct CorruptedCifar : PublishedImages<CorruptedCifar<kClasses>> {
   static constexpr std::int64_t kSeverities = 5;
   static constexpr std::int64_t kImages = 10'000;  // of each severity
 
-  static Facts facts(std::int64_t classes) {
-    const bool ten = classes == 10;
+  static Facts facts() {
+    constexpr bool ten = kClasses == 10;
     const std::string name = ten ? "cifar10-c" : "cifar100-c", record = ten ? "2535967" : "3555552";
     // The checksum is that of TensorFlow Datasets (url_checksums/cifar10_corrupted.txt). The page
     // of the other has an MD5 alone (11f0ed0f1191edbf9fa23466ae6021d3).
@@ -108,16 +101,15 @@ struct CorruptedCifar {
     const auto severity = later_option(
         ranged_option("severity", 1, kSeverities, "how strong it is (default: all five, 50,000 images)"));
     facts.options = options_of<CorruptionOptions>({corruption, severity});
-    return with_published_images(std::move(facts), all({}, 0));
+    return CorruptedCifar::published(std::move(facts));
   }
-  // Under these options.
-  static Sizes all(const json::object& options, std::int64_t classes) {
+  static Sizes all(const json::object& options) {
     return {.test = read_options<CorruptionOptions>(options).severity ? kImages : kSeverities * kImages,
-            .classes = classes};
+            .classes = kClasses};
   }
-  static ReadImages reader(const json::object& options, std::int64_t classes) {
+  static ReadImages reader(const json::object& options) {
     const auto own = read_options<CorruptionOptions>(options);
-    NpyImageFiles files{.pixels = own.corruption + ".npy", .labels = "labels.npy", .classes = classes};
+    NpyImageFiles files{.pixels = own.corruption + ".npy", .labels = "labels.npy", .classes = kClasses};
     if (own.severity) {
       files.first = (*own.severity - 1) * kImages;
       files.count = kImages;
@@ -126,26 +118,7 @@ struct CorruptedCifar {
   }
 };
 
-template <std::int64_t kClasses>
-struct CorruptedCifarOf {
-  static Facts facts() {
-    auto facts = CorruptedCifar::facts(kClasses);
-    facts.sizes = sizes;
-    facts.complete = complete;
-    return facts;
-  }
-  static Sizes sizes(const json::object& options) {
-    return published_image_sizes(CorruptedCifar::all(options, kClasses), options);
-  }
-  static Result<json::object> complete(json::object options, Notes& notes) {
-    const auto all = CorruptedCifar::all(options, kClasses);
-    if (auto fits = check_counts(all, options); !fits) return fits.error();
-    const auto read = CorruptedCifar::reader(options, kClasses);
-    return complete_published_images(std::move(options), facts().supply, all, read, notes);
-  }
-  static Result<Dataset> load(const Facts& facts, const json::object& options, const std::string& device);
-};
-using Cifar10C = CorruptedCifarOf<10>;
-using Cifar100C = CorruptedCifarOf<100>;
+using Cifar10C = CorruptedCifar<10>;
+using Cifar100C = CorruptedCifar<100>;
 
 }  // namespace hyfreedp::datasets

@@ -6,7 +6,7 @@
 
 namespace hyfreedp::datasets {
 
-struct FashionMnist {
+struct FashionMnist : IdxImages {
   static Facts facts() {
     auto facts = with_idx_images(
         {.name = "fashion-mnist",
@@ -31,7 +31,6 @@ struct FashionMnist {
     }
     return facts;
   }
-  static Result<Dataset> load(const Facts& facts, const json::object& options, const std::string& device);
 };
 
 }  // namespace hyfreedp::datasets

@@ -159,7 +159,7 @@ Result<Dataset> load_grey_images(const Facts& facts, const IdxSource& source, co
   return Dataset{.private_train = (*tables)[0], .private_validation = (*tables)[1], .test = (*tables)[2]};
 }
 
-Result<Dataset> load_idx_images(const Facts& facts, const json::object& options, const std::string& device) {
+Result<Dataset> IdxImages::load(const Facts& facts, const json::object& options, const std::string& device) {
   const IdxSource source{
       .all = all_idx_images(), .marks = checksums(facts), .divide = first_and_last, .read = [&facts] {
         return read_four(facts);

@@ -61,7 +61,10 @@ struct IdxSource {
 // Errors: those of `read`.
 Result<Dataset> load_grey_images(const Facts& facts, const IdxSource& source, const json::object& options,
                                  const std::string& device);
-// Of a dataset in the four files. Errors: files that are not here, or not the published ones.
-Result<Dataset> load_idx_images(const Facts& facts, const json::object& options, const std::string& device);
+// The base of a dataset in the four files.
+struct IdxImages {
+  // Errors: files that are not here, or not the published ones.
+  static Result<Dataset> load(const Facts& facts, const json::object& options, const std::string& device);
+};
 
 }  // namespace hyfreedp::datasets

@@ -6,7 +6,7 @@
 
 namespace hyfreedp::datasets {
 
-struct Mnist {
+struct Mnist : IdxImages {
   static Facts facts() {
     // The checksums are those of TensorFlow Datasets (url_checksums/mnist.txt).
     constexpr std::array kChecksums = {"440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
@@ -34,7 +34,6 @@ struct Mnist {
     }
     return facts;
   }
-  static Result<Dataset> load(const Facts& facts, const json::object& options, const std::string& device);
 };
 
 }  // namespace hyfreedp::datasets

@@ -4,6 +4,7 @@
 //   facts()                its public facts, in the header and without LibTorch
 //   load(facts, options)   its tensors, in the source. `options` were resolved against the facts.
 //                          A third argument is the device where a frozen network computes features
+// The header is enough where its kind has the load (published_images.h, idx_images.h).
 #pragma once
 
 #include "datasets/adult.h"

@@ -20,7 +20,7 @@ struct Stl10Options {
 };
 BOOST_DESCRIBE_STRUCT(Stl10Options, (), (labels))
 
-struct Stl10 {
+struct Stl10 : PublishedImages<Stl10> {
   static Facts facts() {
     // The checksum is that of TensorFlow Datasets (url_checksums/stl10.txt).
     const Download archive{.name = "stl10_binary.tar.gz",
@@ -36,17 +36,15 @@ struct Stl10 {
                 .how_to_get = archive.name + " from https://cs.stanford.edu/~acoates/stl10/",
                 .search_paths = {"$HYFREEDP_DATA/stl10", "$HYFREEDP_DATA"},
                 .files = {{archive.name, archive.sha256}},
-                .sizes = sizes,
                 .licence = "none is stated; its images are ImageNet's",
                 .part_of = "ImageNet",
                 .supply = {.downloads = {archive}, .bytes = archive.bytes}};
-    facts = with_published_images(std::move(facts), all({}));
+    facts = published(std::move(facts));
     const auto labels =
         later_option(plain_option("labels",
                                   "numbers of the classes: its own ten, or CIFAR-10's of the nine that both "
                                   "have, whose images alone are read (4,050, 450 and 7,200)"));
     facts.options = joined({facts.options, options_of<Stl10Options>({labels})});
-    facts.complete = complete;
     return facts;
   }
   static Stl10Labels labels_of(const json::object& options) {
@@ -62,17 +60,9 @@ struct Stl10 {
     all.test = 7200;
     return all;
   }
-  static Sizes sizes(const json::object& options) { return published_image_sizes(all(options), options); }
   static ReadImages reader(const json::object& options) {
     return [labels = labels_of(options)](const std::string& path) { return read_stl10(path, labels); };
   }
-  static Result<json::object> complete(json::object options, Notes& notes) {
-    if (auto fits = check_counts(all(options), options); !fits) return fits.error();
-    const auto read = reader(options);
-    const auto published = all(options);
-    return complete_published_images(std::move(options), facts().supply, published, read, notes);
-  }
-  static Result<Dataset> load(const Facts& facts, const json::object& options, const std::string& device);
 };
 
 }  // namespace hyfreedp::datasets

@@ -12,7 +12,7 @@
 
 namespace hyfreedp::datasets {
 
-struct Svhn {
+struct Svhn : PublishedImages<Svhn> {
   static Facts facts() {
     const std::string page = "http://ufldl.stanford.edu/housenumbers/";
     // The checksums are those of TensorFlow Datasets (url_checksums/svhn_cropped.txt).
@@ -32,21 +32,14 @@ struct Svhn {
                 .how_to_get = train.name + " and " + test.name + " from " + page,
                 .search_paths = {"$HYFREEDP_DATA/svhn", "$HYFREEDP_DATA"},
                 .files = {{train.name, train.sha256}, {test.name, test.sha256}},
-                .sizes = sizes,
-                .complete = complete,
                 .licence = "for non-commercial use only (its page)",
                 .supply = {.downloads = {train, test}, .bytes = train.bytes + test.bytes}};
-    return with_published_images(std::move(facts), all());
+    return published(std::move(facts));
   }
-  // The sizes of the files.
-  static Sizes all() {
+  static Sizes all(const json::object& /*options*/) {
     return {.private_train = 65932, .private_validation = 7325, .test = 26032, .classes = 10};
   }
-  static Sizes sizes(const json::object& options) { return published_image_sizes(all(), options); }
-  static Result<json::object> complete(json::object options, Notes& notes) {
-    return complete_published_images(std::move(options), facts().supply, all(), read_svhn_folder, notes);
-  }
-  static Result<Dataset> load(const Facts& facts, const json::object& options, const std::string& device);
+  static ReadImages reader(const json::object& /*options*/) { return read_svhn_folder; }
 };
 
 }  // namespace hyfreedp::datasets

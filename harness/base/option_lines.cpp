@@ -4,33 +4,6 @@
 
 namespace hyfreedp {
 
-OptionSpec real_option(std::string name, double default_value, double min, double max, std::string help,
-                       std::string unit) {
-  return {.name = std::move(name),
-          .type = OptionType::real,
-          .default_value = number(default_value),
-          .help = std::move(help),
-          .unit = std::move(unit),
-          .min = min,
-          .max = max};
-}
-
-OptionSpec optional_real_option(std::string name, double min, double max, std::string help) {
-  auto option = real_option(std::move(name), 0, min, max, std::move(help));
-  option.default_value = nullptr;
-  return option;
-}
-
-OptionSpec integer_option(std::string name, std::int64_t default_value, double min, double max,
-                          std::string help) {
-  return {.name = std::move(name),
-          .type = OptionType::integer,
-          .default_value = default_value,
-          .help = std::move(help),
-          .min = min,
-          .max = max};
-}
-
 OptionSpec flag_option(std::string name, bool default_value, std::string help) {
   return {.name = std::move(name),
           .type = OptionType::boolean,

@@ -5,12 +5,6 @@
 
 namespace hyfreedp {
 
-OptionSpec real_option(std::string name, double default_value, double min, double max, std::string help,
-                       std::string unit = {});
-// A real that may be absent; `help` says what then holds.
-OptionSpec optional_real_option(std::string name, double min, double max, std::string help);
-OptionSpec integer_option(std::string name, std::int64_t default_value, double min, double max,
-                          std::string help);
 OptionSpec flag_option(std::string name, bool default_value, std::string help);
 // The first choice is the default.
 OptionSpec choice_option(std::string name, std::vector<std::string> choices, std::string help);

@@ -77,7 +77,7 @@ TEST(Options, FillsDefaultsAndNamesTheNearestKey) {
 TEST(Options, OneThatIsReadWithAnothersChoiceIsRefusedWithoutIt) {
   const std::vector<OptionSpec> table = {
       choice_option("rule", {"root", "fixed"}, "how"),
-      only_with("rule", "fixed", real_option("first", 1e-4, 0, 1, "the first"))};
+      only_with("rule", "fixed", {.name = "first", .default_value = 1e-4, .min = 0, .max = 1})};
   for (const auto& given : {json::object{}, json::object{{"first", 1e-4}}, json::object{{"rule", "fixed"}},
                             json::object{{"rule", "fixed"}, {"first", 0.5}}}) {
     EXPECT_TRUE(resolve_options(table, given, "x")) << json::serialize(given);
