@@ -22,6 +22,15 @@ class Generate : public Program {
     write("prompts.txt", "one\n\xc3\xa9t\xc3\xa9 two three\nfour\n");
   }
 
+  // The folder of the weights that a run of the spec kept.
+  std::string kept_weights(const std::string& spec) const {
+    for (const auto& entry : fs::recursive_directory_iterator(folder_ / "out" / spec)) {
+      if (entry.path().filename() == "model.safetensors") return entry.path().parent_path().string();
+    }
+    ADD_FAILURE() << "no weights were kept";
+    return "";
+  }
+
   // The objects that it prints.
   std::vector<json::object> written(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"generate", "net", "--prompts", "prompts.txt", "--tokens", "6"});
@@ -60,6 +69,30 @@ TEST_F(Generate, EqualSeedsGiveEqualTexts) {
   EXPECT_NE(written({"--temperature", "2", "--seed", "6"}), texts);
 }
 
+// A Llama whose folder has SentencePiece's tokenizer.model.
+TEST_F(Generate, WritesTextsOfSentencePieces) {
+  const auto tokenizer = fs::path(HYFREEDP_TEST_DATA) / "text" / "sentence_pieces" / "llama";
+  fs::copy(tokenizer, folder_ / "pieces");
+  for (const char* file : {"config.json", "model.safetensors"}) write(std::string("pieces/") + file, "{}");
+  std::string lines;
+  for (int i = 0; i < 200; ++i) lines += fmt::format("hello world {}\n", i % 7);
+  write("own.txt", lines);
+  const auto spec =
+      write("own.yaml",
+            "name: own\ndataset: {name: text-file, path: own.txt, tokenizer: pieces, length: 16}\n"
+            "model: {name: llama, width: 16, depth: 1, heads: 2}\nepsilon: [8]\nseeds: [0]\n"
+            "train: {batch_size: 50, steps: 2, optimizer: adamw}\ntable: {metric: loss}\n"
+            "rows: [{method: fixed-rate, options: {lr: 1e-2}}]\n");
+  const auto trained = run({"run", spec, "--quiet", "--keep-weights"});
+  ASSERT_EQ(trained.code, 0) << trained.out << trained.err;
+  const auto kept = kept_weights("own");
+  for (const char* file : {"tokenizer.model", "tokenizer_config.json"})
+    fs::copy_file(tokenizer / file, fs::path(kept) / file, fs::copy_options::overwrite_existing);
+  const auto ended = run({"generate", kept, "--prompts", "prompts.txt", "--tokens", "4"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(split(ended.out, '\n'), ::testing::SizeIs(4));
+}
+
 TEST_F(Generate, WritesWithWhatARunKept) {
   std::string lines;
   for (int i = 0; i < 200; ++i) lines += fmt::format("hello {}\n", i % 7);
@@ -71,11 +104,7 @@ TEST_F(Generate, WritesWithWhatARunKept) {
                           "rows: [{method: fixed-rate, options: {lr: 1e-2}}]\n");
   const auto trained = run({"run", spec, "--quiet", "--keep-weights"});
   ASSERT_EQ(trained.code, 0) << trained.out << trained.err;
-  std::string kept;
-  for (const auto& entry : fs::recursive_directory_iterator(folder_ / "out" / "own")) {
-    if (entry.path().filename() == "model.safetensors") kept = entry.path().parent_path().string();
-  }
-  ASSERT_NE(kept, "");
+  const auto kept = kept_weights("own");
   const auto ended = run({"generate", kept, "--prompts", "prompts.txt", "--tokens", "4"});
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(std::ranges::count(ended.out, '\n'), 3);
@@ -116,10 +145,7 @@ TEST_F(Generate, ARunRecordsTheScoresOfWhatItWrites) {
   const auto trained = run({"run", path, "--quiet", "--keep-weights"});
   ASSERT_EQ(trained.code, 0) << trained.out << trained.err;
   EXPECT_THAT(run({"table", "written"}).out, HasSubstr("BLEU"));
-  std::string kept;
-  for (const auto& entry : fs::recursive_directory_iterator(folder_ / "out" / "written")) {
-    if (entry.path().filename() == "model.safetensors") kept = entry.path().parent_path().string();
-  }
+  const auto kept = kept_weights("written");
   const auto ended =
       run({"generate", kept, "--prompts", "asked.txt", "--tokens", "8", "--beam", "3", "--threads", "1"});
   ASSERT_EQ(ended.code, 0) << ended.err;

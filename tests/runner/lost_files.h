@@ -78,15 +78,15 @@ class LostFiles : public ::testing::Test {
   results::StudyRecord selection() { return world.store().studies("sel").value().at(0); }
   // Kept as it is before its first run, and stopped after that; anew until one draws several, so
   // that it is open.
-  void stop_selection(Fate fate = Fate::finish) {
+  void stop_selection(Fate fate = Fate::finish, const std::string& yaml = kSel) {
     do {
       world.forget_database();
       fs::remove_all(world.out().journals());
       fs::remove_all(world.out().keys());
       FakeExecutor none;
-      world.run(kSel, none, [] { return true; });
+      world.run(yaml, none, [] { return true; });
       keep_database();
-      stop_again(fate);
+      stop_again(fate, yaml);
     } while (results::is_answered(selection()));
   }
   void stop_again(Fate fate, const std::string& yaml = kSel) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "harness/base/files.h"
+#include "harness/runner/execute/cancelled_study.h"
 #include "harness/runner/execute/reopen.h"
 #include "tests/runner/lost_files.h"
 
@@ -71,6 +72,113 @@ TEST_F(OlderRecord, OfASelectionThatWasStoppedHidesNoOthers) {
   put_record_back();
   ASSERT_TRUE(restore_from_records(world.store(), world.out()));
   EXPECT_TRUE(has_unknown_selection());
+}
+
+// The selection is open in the older database, and its runs have another seed.
+TEST_F(OlderRecord, OfAnOpenSelectionHidesNoneOfAnotherSeed) {
+  const auto one = with_seeds("[0]");
+  stop_selection(Fate::finish, one);
+  keep_database();
+  keep_record();
+  run(one);
+  const auto before = journals();
+  run(with_seeds("[0, 1]"));
+  ASSERT_GT(journals(), before);
+  put_database_back();
+  put_record_back();
+  ASSERT_TRUE(restore_from_records(world.store(), world.out()));
+  EXPECT_TRUE(has_unknown_selection());
+}
+
+// The record has the row as open and never begun.
+TEST_F(OlderRecord, KnowsNoRunsOfARowThatItHasAsOpen) {
+  const auto both = with_seeds("[0, 1]");
+  const auto other = boost::replace_all_copy(both, "epsilon: [3]", "epsilon: [2]");
+  const auto only_first = [&](const std::string& yaml) {
+    const auto spec = world.read(yaml);
+    FakeExecutor executor;
+    world.run(spec, executor, kNever, false, {}, Only::read({"seed=0"}, spec).value(), true);
+  };
+  only_first(both);
+  keep_record();
+  const auto before = journals();
+  run(both);
+  ASSERT_GT(journals(), before);
+  world.forget_database();
+  put_record_back();
+  only_first(other);
+  auto spec = world.read(both);
+  const auto entered = enter_spec(world.store(), world.out(), spec, false, true);
+  ASSERT_FALSE(entered);
+  EXPECT_THAT(entered.error().message, HasSubstr("might release the same data a second time unseen"));
+}
+
+// A run that no selection can have chosen is charged by itself.
+TEST_F(OlderRecord, AJournalWithoutAScoreIsNoSelections) {
+  FakeExecutor executor;
+  executor.fate = [](const auto&) { return Fate::crash; };
+  EXPECT_FALSE(world.try_run(world.read(fixed("1e-2", "sel")), executor, kNever, false));
+  world.forget_database();
+  EXPECT_EQ(refusal(spec_of(kFixed + kSelection, "sel")), "");
+}
+
+TEST_F(OlderRecord, ARowThatIsTrainedAnewTakesANumberThatNoJournalHas) {
+  run(kSel);
+  keep_database();
+  const auto anew = [&] {
+    auto spec = world.read(kSel);
+    EXPECT_TRUE(retrain(world.store(), world.out(), spec, {{"small", "dp-hyper"}}));
+    return spec;
+  };
+  const auto first = anew();
+  FakeExecutor executor;
+  world.run(first, executor, kNever, false, {}, {}, true);
+  put_database_back();
+  const auto release = [](const Spec& spec) { return spec.content.panels.at(0).rows.at(0).release; };
+  EXPECT_GT(release(first), 0);
+  EXPECT_GT(release(anew()), release(first));
+}
+
+// The older database has the row as cancelled, and the record as opened again.
+TEST_F(OlderRecord, ARowThatWasOpenedAgainIsOpen) {
+  const auto yaml = fixed("1e-2", "q");
+  stop_again(Fate::linger, yaml);
+  const auto study = world.store().studies("q").value().at(0).id;
+  const auto once = cancelled(study);
+  keep_database();
+  ASSERT_TRUE(reopen(world.store(), world.out(), *world.store().spec("q").value(),
+                     world.store().studies("q").value()));
+  lose_keys_of_runs();
+  stop_again(Fate::linger, yaml);
+  const auto copy = copied();
+  const auto twice = cancelled(study);
+  EXPECT_GT(twice, once);
+  change_to(copy);
+  put_database_back();
+  EXPECT_DOUBLE_EQ(cancelled(study), twice);
+}
+
+// The journal alone tells of the second attempt.
+TEST_F(OlderRecord, ARowThatWasCancelledIsPricedAgain) {
+  const auto yaml = fixed("1e-2", "q");
+  stop_again(Fate::linger, yaml);
+  const auto study = world.store().studies("q").value().at(0).id;
+  const auto once = cancelled(study);
+  keep_database();
+  ASSERT_TRUE(reopen(world.store(), world.out(), *world.store().spec("q").value(),
+                     world.store().studies("q").value()));
+  lose_keys_of_runs();
+  FakeExecutor killed;
+  killed.fate = [](const auto&) { return Fate::crash; };
+  EXPECT_FALSE(world.try_run(world.read(yaml), killed, kNever, false));
+  put_database_back();
+  ASSERT_TRUE(restore_from_records(world.store(), world.out()));
+  EXPECT_TRUE(results::is_cancelled(world.store().study(study).value().value()));
+  ASSERT_TRUE(price_cancelled_again(world.store(), world.out()));
+  const auto again = world.store().study(study).value()->total->epsilon;
+  EXPECT_GT(again, once);
+  ASSERT_TRUE(price_cancelled_again(world.store(), world.out()));
+  EXPECT_EQ(world.store().study(study).value()->total->epsilon, again);
 }
 
 // The older database has the row as it was cancelled the first time.

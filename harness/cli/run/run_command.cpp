@@ -24,6 +24,7 @@
 #include "harness/cli/run/run_report.h"
 #include "harness/cli/run/run_request.h"
 #include "harness/runner/execute/budget.h"
+#include "harness/runner/execute/cancelled_study.h"
 #include "harness/runner/execute/coordinator.h"
 #include "harness/runner/execute/first_runs.h"
 #include "harness/runner/execute/mixed_builds.h"
@@ -159,7 +160,7 @@ Result<std::string> choose_retrained(const results::Store& store, runner::Spec& 
   if (!changed) return changed.error();
   const auto rows = runner::rows_to_retrain(*changed, request.retrain, spec.content);
   if (!rows) return rows.error();
-  if (auto marked = runner::retrain(store, spec, *rows); !marked) return marked.error();
+  if (auto marked = runner::retrain(store, {request.out}, spec, *rows); !marked) return marked.error();
   std::erase_if(*changed, [&](const auto& row) { return !rows->contains({row.panel, row.row}); });
   if (changed->empty())
     return std::string(
@@ -395,6 +396,7 @@ Result<int> train(const RunRequest& request, runner::Spec spec, const runner::On
   if (auto restored = runner::restore_releases(**store, folder, name, request.fresh); !restored) {
     return restored.error();
   }
+  if (auto priced = runner::price_cancelled_again(**store, folder); !priced) return priced.error();
   if (auto apart = runner::check_test_sets(**store, folder, spec.content); !apart) {
     return apart.error();
   }

@@ -145,6 +145,18 @@ Result<Composition> composition_of(const results::Store& store, const OutFolder&
   return Composition{.rule = rule, .trials = std::move(*begun), .selection = {}};
 }
 
+// True if it may cost more than one attempt of each of its runs. Pricing takes time.
+bool may_have_attempts(const results::Store& store, const OutFolder& out, const results::StudyRecord& study) {
+  if (study.trials.empty()) return study.composition.contains("unlisted");
+  return std::ranges::any_of(study.trials, [&](const std::string& id) {
+    const auto run = store.trial(id);
+    const auto charged = charged_to(store, out, id);
+    if (!run || !*run || !charged) return false;
+    const auto config = trial::TrialConfig::from_json((**run).config, "trial " + id);
+    return config && !trial::EventTally(mechanism::events(*config)).contains(trial::EventTally(*charged));
+  });
+}
+
 }  // namespace
 
 Result<trial::EventTally> dearest_seed(const results::Store& store, const results::StudyRecord& study) {
@@ -205,6 +217,18 @@ Result<results::StudyRecord> as_cancelled(const results::Store& store, const Out
       study, *composition, [&](const std::string& trial) { return charged_to(store, out, trial); });
   if (!priced) return priced.error();
   return study;
+}
+
+Result<void> price_cancelled_again(results::Store& store, const OutFolder& out) {
+  const auto studies = store.all_studies();
+  if (!studies) return studies.error();
+  for (const auto& study : *studies) {
+    if (!results::is_cancelled(study) || !may_have_attempts(store, out, study)) continue;
+    const auto anew = as_cancelled(store, out, study);
+    if (!anew || !anew->total || (study.total && anew->total->epsilon <= study.total->epsilon)) continue;
+    if (auto put = store.put_study(*anew); !put) return put;
+  }
+  return {};
 }
 
 Result<void> keep_lost_cost(results::Store& store, const results::StudyRecord& study) {

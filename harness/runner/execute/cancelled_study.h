@@ -35,6 +35,11 @@ Result<trial::EventTally> dearest_seed(const results::Store& store, const result
 Result<results::StudyRecord> as_cancelled(const results::Store& store, const OutFolder& out,
                                           results::StudyRecord study);
 
+// Writes cancelled studies of the database anew whose runs cost more than they say: the database is
+// an older copy, and files beside it tell of later attempts. One of which a file cannot be read
+// stays as it is.
+Result<void> price_cancelled_again(results::Store& store, const OutFolder& out);
+
 // To be called before a cancelled private selection is opened again. If the database lacks runs
 // that its record tells of, what they cost stays there as that of a retired row.
 Result<void> keep_lost_cost(results::Store& store, const results::StudyRecord& study);

@@ -69,6 +69,7 @@ Result<void> carry_out_under_lock(const OutFolder& out, const StudyRequest& requ
   // The database may be an older copy than the release records.
   if (auto restored = restore_from_records(**store, out); !restored) return restored.error();
   if (auto noted = note_interrupted(**store, out); !noted) return noted;
+  if (auto priced = price_cancelled_again(**store, out); !priced) return priced;
   for (const auto& left : take_requests(out)) {
     auto done = carry_out(**store, out, left.request);
     remove_request(left);

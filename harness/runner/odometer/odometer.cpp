@@ -196,6 +196,7 @@ Result<Runs> all_runs(const results::Store& store, const OutFolder& out,
 // A private selection, and the runs that the database says it made.
 struct SelectionStudy {
   std::string id;
+  std::optional<std::int64_t> seed;  // of all its runs; absent: not known
   Composition composition;
   std::vector<std::string> runs;        // none while it is open
   std::optional<trial::Named> dataset;  // while it is open, and where it drew no run
@@ -222,14 +223,17 @@ class StudyReader {
     auto studies = store_.all_studies();
     if (!studies) return studies.error();
     for (auto& study : *studies) {
-      if (auto added = add(study.id, study.method, study.composition, study.trials, false); !added)
+      if (auto added = add(study.id, study.method, study.composition, study.trials, study.seed, false);
+          !added)
         return added.error();
       if (study.total) found_.priced.push_back(std::move(study));
     }
     const auto retired = store_.retired_studies();
     if (!retired) return retired.error();
     for (const auto& study : *retired) {
-      if (auto added = add(study.id, study.method, study.composition, study.trials, true); !added)
+      std::optional<std::int64_t> seed;
+      if (study.composition.contains(kSeed)) seed = int_or(study.composition, kSeed, 0);
+      if (auto added = add(study.id, study.method, study.composition, study.trials, seed, true); !added)
         return added.error();
     }
     return std::move(found_);
@@ -237,7 +241,8 @@ class StudyReader {
 
  private:
   Result<void> add(const std::string& id, const std::string& method, const json::object& composition,
-                   const std::vector<std::string>& trials, bool is_retired) {
+                   const std::vector<std::string>& trials, std::optional<std::int64_t> seed,
+                   bool is_retired) {
     const auto rule = string_or(composition, "rule", "");
     if (rule != "selection") {
       if (lists_its_runs(method, composition)) found_.open_to_all.insert(trials.begin(), trials.end());
@@ -260,6 +265,7 @@ class StudyReader {
     auto parsed = Composition::from_json(composition, where);
     if (!parsed) return parsed.error();
     SelectionStudy study{.id = id,
+                         .seed = seed,
                          .composition = std::move(*parsed),
                          .is_retired = is_retired,
                          .is_booked_ahead = bool_or(composition, kBookedAhead, false)};
@@ -347,11 +353,18 @@ class Composer {
                                : std::vector<std::string>();
     for (const auto& id : like) {
       base.raise_to(EventTally(runs_.at(id).charged()));
-      open_.insert(id);
+      take(id, study);
       if (!study.is_retired) odometer_.begun_selections[study.id].runs.push_back(id);  // cancelled
     }
     if (!study.is_retired) odometer_.begun_selections[study.id].dearest = base.events();
     add_selection(study, base, *study.dataset);
+  }
+
+  // A run of another seed is like the selection's, but not its own: if no selection takes it, one is
+  // not known. What is shown of those that are known may not depend on the seeds that have begun,
+  // which would tell of the number of runs.
+  void take(const std::string& id, const SelectionStudy& study) {
+    if (!study.seed || runs_.at(id).config.seed == *study.seed) open_.insert(id);
   }
 
   // It is not recorded, on purpose, which runs are whose: all that may belong to a selection are
@@ -382,7 +395,7 @@ class Composer {
       EventTally executed(run.executed);
       if (options_.to_be_continued && !run.is_final) executed.add(mechanism::events(run.config));
       base.raise_to(executed);
-      open_.insert(id);
+      take(id, study);
     }
     if (has_begun && !study.is_retired) odometer_.begun_selections[study.id] = {like, base.events()};
     if (has_begun || study.is_booked_ahead || (options_.to_be_continued && !study.is_retired)) {

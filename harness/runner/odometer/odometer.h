@@ -120,6 +120,8 @@ std::int64_t oracle_scores_of(const trial::Evaluation& evaluation);
 
 // Key of a private selection's booking that counts before any of its runs has begun.
 inline constexpr const char* kBookedAhead = "booked_ahead";
+// Key of the seed of a private selection that is a row no more; absent in older records.
+inline constexpr const char* kSeed = "seed";
 
 // The data that a composition is about, which is written with it where it lists no run, or not all.
 std::optional<trial::Named> booked_dataset(const json::object& composition);

@@ -76,10 +76,12 @@ bool draws_anything(const std::vector<PlannedStudy>& studies) {
 
 namespace {
 
-// The number that no earlier trial of the folder has: another spec's are not to answer for these.
-// 0 where nothing was recorded.
-Result<std::int64_t> next_release(const results::Store& store) {
-  std::int64_t latest = -1;
+// The number that no earlier trial of the folder has: another spec's are not to answer for these,
+// nor those of which an older database does not know. 0 where nothing was recorded.
+Result<std::int64_t> next_release(const results::Store& store, const OutFolder& out) {
+  const auto journals = latest_release_of_journals(out);
+  if (!journals) return journals.error();
+  std::int64_t latest = journals->value_or(-1);
   const auto specs = store.specs();
   if (!specs) return specs.error();
   for (const auto& record : *specs) {
@@ -137,7 +139,10 @@ Result<void> check_added(const results::Store& store, const OutFolder& out, cons
   if (!added) return added.error();
   std::set<std::string> known;
   for (const auto& record : *records) {
-    for (const auto& one : record.studies) known.insert(one.study.id);
+    for (const auto& one : record.studies) {
+      if (results::is_answered(one.study) || !booking_of(one.study.composition).empty())
+        known.insert(one.study.id);
+    }
   }
   for (const auto& study : *added) {
     const auto found = store.study(study.id);
@@ -157,7 +162,7 @@ Result<void> settle_unrecorded(const results::Store& store, const OutFolder& out
   if (!fresh) return check_unrecorded(store, out, spec, *studies);
   const auto unrecorded = latest_unrecorded(store, out, *studies);
   if (!unrecorded) return unrecorded.error();
-  const auto next = next_release(store);
+  const auto next = next_release(store, out);
   if (!next) return next.error();
   spec.content.release = std::max(*next, *unrecorded ? **unrecorded + 1 : 0);
   return {};
@@ -203,12 +208,9 @@ Result<void> settle_release(const results::Store& store, const OutFolder& out, S
   }
   if (*recorded) {
     if (!fresh) return same ? Result<void>() : check_added(store, out, spec);
-    const auto next = next_release(store);
+    const auto next = next_release(store, out);
     if (!next) return next.error();
-    // The database may be older than the journals.
-    const auto journals = latest_release_of_journals(out);
-    if (!journals) return journals.error();
-    spec.content.release = std::max(*next, *journals ? **journals + 1 : 0);
+    spec.content.release = *next;
     for (auto& panel : spec.content.panels) {
       for (auto& row : panel.rows) row.release = 0;
     }
@@ -265,14 +267,14 @@ Result<void> enter_spec(results::Store& store, const OutFolder& out, Spec& spec,
   return store.amend_spec(record, leaving);
 }
 
-Result<void> retrain(const results::Store& store, Spec& spec,
+Result<void> retrain(const results::Store& store, const OutFolder& out, Spec& spec,
                      const std::set<std::pair<std::string, std::string>>& rows) {
   const auto recorded = store.spec(spec.content.name);
   if (!recorded) return recorded.error();
   if (!*recorded) return {};
   const auto content = results::spec_of(**recorded);
   if (!content) return content.error();
-  const auto next = next_release(store);
+  const auto next = next_release(store, out);
   if (!next) return next.error();
   with_rows_of(spec, *content, [&](const spec::Panel& panel, spec::Row& row, const spec::Row* there) {
     if (there != nullptr && rows.contains({panel.id, row.id})) row.release = *next - content->release;

@@ -64,7 +64,7 @@ Result<void> enter_spec(results::Store& store, const OutFolder& out, Spec& spec,
 
 // Gives these rows of `spec`, pairs of panel and row, the next release of the folder. Call
 // restore_releases() on `store` before, and enter_spec() after it.
-Result<void> retrain(const results::Store& store, Spec& spec,
+Result<void> retrain(const results::Store& store, const OutFolder& out, Spec& spec,
                      const std::set<std::pair<std::string, std::string>>& rows);
 
 // True if the method of any study chooses at random: a number of runs, candidates, learning rates.

@@ -189,6 +189,7 @@ std::optional<results::RetiredStudy> released_by(const RecordedStudy& recorded) 
     study.composition[kBookedAhead] = true;
     if (auto done = unlist_begun(study, recorded.dearest); !done) return std::nullopt;
   }
+  study.composition[kSeed] = study.seed;
   return results::RetiredStudy{study.id, study.spec, study.method, std::move(study.composition), {}};
 }
 

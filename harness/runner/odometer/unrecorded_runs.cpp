@@ -95,7 +95,7 @@ Result<std::optional<std::int64_t>> latest_unrecorded(const results::Store& stor
       continue;
     }
     const auto& config = journal->config;
-    if (!config.privacy.is_private || config.noise_seed) continue;
+    if (!config.privacy.is_private || config.noise_seed || !config.evaluation.score) continue;
     const auto like = likeness(config.dataset, mechanism::events(config));
     const auto release = config.repetition / trial::kRepetitionsPerRelease;
     if (!known->has_selection(like, release) || own.contains({like, config.seed, release}))
