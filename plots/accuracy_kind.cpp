@@ -70,11 +70,12 @@ Result<void> put_others(const Source& source, const results::FigureRequest& requ
 Result<Outcome> accuracy_kind(const Source& source, const results::FigureRequest& request) {
   auto shown = shown_of(source, request);
   AccuracyLook look;
-  const auto of_setting = string_or(request.options, "setting", "");
+  const auto options = read_options<results::AccuracyOptions>(request.options);
+  const auto& of_setting = options.setting;
   if (!of_setting.empty()) {
     const auto label = setting_label(of_setting);
     look = {.name = {}, .title = label + " of the reported runs against ε", .metric = label, .unit = ""};
-  } else if (string_or(request.options, "metric", "") == "loss") {
+  } else if (options.shown.metric == "loss") {
     look = {.name = {}, .title = "Test loss against ε", .metric = "Test loss", .unit = "nats"};
   }
   if (look.unit != "%") {

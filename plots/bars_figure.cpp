@@ -58,8 +58,9 @@ std::vector<double> values_of(const BySeed& own) {
 }  // namespace
 
 Result<Outcome> bars_kind(const Source& source, const results::FigureRequest& request) {
-  const auto reference = string_or(request.options, "relative_to", "");
-  const bool per_step = string_or(request.options, "per", "") == "step";
+  const auto options = read_options<results::BarsOptions>(request.options);
+  const auto& reference = options.relative_to;
+  const bool per_step = options.per == "step";
   auto widened = request;
   if (!reference.empty() && !widened.rows.empty()) widened.rows.push_back(reference);
   const auto list = runs_of(source, widened, Which::reported);

@@ -42,31 +42,31 @@ void add_box(SheetPanel& panel, double at, std::vector<double> values, const std
 class Builder {
  public:
   Builder(const Source& source, const results::FigureRequest& request)
-      : source_(source), request_(request), metric_(string_or(request.options, "metric", "")) {}
+      : source_(source), request_(request), options_(read_options<results::BoxOptions>(request.options)) {}
 
   Result<Outcome> build() {
-    for (auto& [name, settings] : {std::pair{"marked", &marked_}, std::pair{"starred", &starred_}}) {
-      auto parsed = parse_settings(string_or(request_.options, name, ""));
+    for (auto& [name, text, settings] : {std::tuple{"marked", &options_.marked, &marked_},
+                                         std::tuple{"starred", &options_.starred, &starred_}}) {
+      auto parsed = parse_settings(*text);
       if (!parsed) return in_context(fmt::format("figure '{}', '{}'", request_.name, name), parsed.error());
       *settings = std::move(*parsed);
     }
-    const auto list = runs_of(source_, request_, Which::all, metric_);
+    const auto list = runs_of(source_, request_, Which::all, options_.shown.metric);
     if (!list) return list.error();
     if (list->runs.empty()) return Outcome{.why = list->nothing("of these rows has this metric")};
-    families_ = families_of(list->runs, by_of(request_), source_.table);
+    families_ = families_of(list->runs, options_.shown.by, source_.table);
     Sheet sheet;
     name_sheet(request_, sheet);
     sheet.caption = fmt::format(
         "{} of every candidate at its last evaluation, mean over seeds: quartiles, whiskers to the last "
         "candidate within "
         "1.5 interquartile ranges, every candidate as a point (its place across says nothing).{}",
-        metric_sentence(metric_), list->refusal());
+        metric_sentence(options_.shown.metric), list->refusal());
     for (const auto& cell : cells_of(source_, list->runs)) sheet.panels.push_back(panel_of(cell));
-    for (const auto& [name, is_there] :
-         {std::pair{"marked", has_marked_}, std::pair{"starred", has_starred_}}) {
-      const auto settings = string_or(request_.options, name, "");
-      if (!settings.empty() && !is_there)
-        sheet.caption += fmt::format(" No candidate is '{}': none is {}.", settings, name);
+    for (const auto& [name, settings, is_there] : {std::tuple{"marked", &options_.marked, has_marked_},
+                                                   std::tuple{"starred", &options_.starred, has_starred_}}) {
+      if (!settings->empty() && !is_there)
+        sheet.caption += fmt::format(" No candidate is '{}': none is {}.", *settings, name);
     }
     sheet.legend = legend();
     return Outcome{.figure = place(sheet)};
@@ -74,8 +74,9 @@ class Builder {
 
  private:
   SheetPanel panel_of(const RunCell& cell) {
-    SheetPanel panel{.title = cell.title, .x = {}, .y = {.label = metric_label(metric_)}, .lines = {}};
-    const auto candidates = candidates_of(cell, by_of(request_));
+    SheetPanel panel{
+        .title = cell.title, .x = {}, .y = {.label = metric_label(options_.shown.metric)}, .lines = {}};
+    const auto candidates = candidates_of(cell, options_.shown.by);
     Line plain{.style = kPlain, .points = {}, .markers = true, .line = false, .marker_size = 0.55};
     Line marked{.style = kMarked, .points = {}, .markers = true, .line = false, .marker_size = 0.7};
     Line starred{.style = kStar, .points = {}, .markers = true, .line = false, .marker_size = kStarSize};
@@ -118,16 +119,14 @@ class Builder {
     if (has_plain_)
       entries.push_back({marked_.empty() && starred_.empty() ? "candidates" : "other candidates", kPlain,
                          true, false, 0.55});
-    if (has_marked_)
-      entries.push_back({string_or(request_.options, "marked", ""), kMarked, true, false, 0.7});
-    if (has_starred_)
-      entries.push_back({string_or(request_.options, "starred", ""), kStar, true, false, kStarSize});
+    if (has_marked_) entries.push_back({options_.marked, kMarked, true, false, 0.7});
+    if (has_starred_) entries.push_back({options_.starred, kStar, true, false, kStarSize});
     return entries;
   }
 
   const Source& source_;
   const results::FigureRequest& request_;
-  std::string metric_;
+  results::BoxOptions options_;
   Settings marked_, starred_;
   std::vector<Family> families_;
   bool has_plain_ = false, has_marked_ = false, has_starred_ = false;

@@ -62,13 +62,11 @@ Curves curves_of(const std::vector<const Candidate*>& candidates, const LineStyl
 }  // namespace
 
 Result<Outcome> candidates_kind(const Source& source, const results::FigureRequest& request) {
-  const auto metric = string_or(request.options, "metric", "");
-  const auto band = string_or(request.options, "band", "");
-  const bool higher = metric == "accuracy";
+  const auto [shown, band] = read_options<results::CandidatesOptions>(request.options);
+  const auto& [metric, by] = shown;
   const auto list = runs_of(source, request, Which::all, metric);
   if (!list) return list.error();
   if (list->runs.empty()) return Outcome{.why = list->nothing("of these rows has this metric")};
-  const auto by = by_of(request);
   auto families = families_of(list->runs, by, source.table);
   for (auto& family : families) family.style.dash = 1;  // dashes are for the best
   Sheet sheet;
@@ -94,7 +92,7 @@ Result<Outcome> candidates_kind(const Source& source, const results::FigureReque
         if (candidate.family == family.id) own.push_back(&candidate);
       }
       if (own.empty()) continue;
-      auto curves = curves_of(own, family.style, higher, band);
+      auto curves = curves_of(own, family.style, shown.higher_is_better(), band);
       if (curves.median.points.size() < 2) continue;
       any = true;
       counts[family.id] = std::max(counts[family.id], curves.candidates);

@@ -85,19 +85,13 @@ bool all_positive(const SheetPanel& panel) {
   });
 }
 
-CurveBand band_of(const std::string& name) {
-  if (name == "range") return CurveBand::range;
-  return name == "quartiles" ? CurveBand::quartiles : CurveBand::none;
-}
-
 class Builder {
  public:
   Builder(const Source& source, const results::FigureRequest& request)
       : source_(source),
         request_(request),
-        quantities_(quantities_of(string_or(request.options, "quantities", ""))),
-        band_(band_of(string_or(request.options, "band", ""))),
-        scale_(string_or(request.options, "scale", "")),
+        options_(read_options<results::CurvesOptions>(request.options)),
+        quantities_(quantities_of(options_.quantities)),
         styles_(source.table) {}
 
   Result<Outcome> build() {
@@ -147,9 +141,9 @@ class Builder {
       several = several || panel.lines.size() > 1;
     }
     sheet.caption = fmt::format("{} over steps: median over seeds{}.", join(quantities_, ", "),
-                                band_ == CurveBand::range       ? "; band: smallest to largest"
-                                : band_ == CurveBand::quartiles ? "; band: the middle half"
-                                                                : "") +
+                                options_.band == CurveBand::range       ? "; band: smallest to largest"
+                                : options_.band == CurveBand::quartiles ? "; band: the middle half"
+                                                                        : "") +
                     list->refusal() + absent;
     for (auto& entry : styles_.legend(shown_, several)) sheet.legend.push_back(std::move(entry));
     return Outcome{.figure = place(sheet)};
@@ -169,25 +163,24 @@ class Builder {
       curves[run->row].push_back(std::move(*curve));
     }
     for (const auto& row : rows) {
-      Line line{.style = styles_.of(row), .points = merged(curves[row], band_)};
+      Line line{.style = styles_.of(row), .points = merged(curves[row], options_.band)};
       if (line.points.size() < 2) continue;
       last_step_ = std::max(last_step_, line.points.back().x);
-      line.band = band_ != CurveBand::none && curves[row].size() > 1;
+      line.band = options_.band != CurveBand::none && curves[row].size() > 1;
       panel.lines.push_back(std::move(line));
       shown_.push_back(row);
     }
     mark_sparsely(panel.lines);
-    panel.y.logarithmic =
-        scale_ == "logarithmic" || (scale_ == "auto" && quantity != "test accuracy" && all_positive(panel));
+    panel.y.logarithmic = options_.scale == "logarithmic" ||
+                          (options_.scale == "auto" && quantity != "test accuracy" && all_positive(panel));
     if (panel.y.logarithmic) panel.y.label += ", log scale";
     return panel;
   }
 
   const Source& source_;
   const results::FigureRequest& request_;
+  results::CurvesOptions options_;
   std::vector<std::string> quantities_;
-  CurveBand band_;
-  std::string scale_;
   RowStyles styles_;
   std::vector<std::string> shown_;
   double last_step_ = 1;

@@ -50,23 +50,25 @@ std::vector<std::string> doubts_of(const results::FigureRequest& request, const 
   }
   std::vector<std::string> doubts;
   if (runs.empty()) return doubts;
-  const auto option = [&](const char* name) { return string_or(request.options, name, ""); };
   if (request.kind == "heat-map") {
-    doubt_setting(runs, option("x"), doubts);
-    doubt_setting(runs, option("y"), doubts);
+    const auto options = read_options<results::HeatMapOptions>(request.options);
+    doubt_setting(runs, options.x, doubts);
+    doubt_setting(runs, options.y, doubts);
   } else if (request.kind == "pareto") {
-    doubt_setting(runs, option("x"), doubts);
+    doubt_setting(runs, read_options<results::ParetoOptions>(request.options).x, doubts);
   } else if (request.kind == "accuracy") {
-    doubt_setting(runs, option("setting"), doubts);
+    doubt_setting(runs, read_options<results::AccuracyOptions>(request.options).setting, doubts);
   } else if (request.kind == "box") {
-    for (const char* name : {"marked", "starred"}) {
-      const auto settings = parse_settings(option(name));
+    const auto options = read_options<results::BoxOptions>(request.options);
+    for (const auto& text : {options.marked, options.starred}) {
+      const auto settings = parse_settings(text);
       if (!settings) doubts.push_back(settings.error().message);
       if (!settings) continue;
       for (const auto& [one, value] : *settings) doubt_setting(runs, one, doubts);
     }
   } else if (request.kind == "curves") {
-    for (const auto& name : quantities_of(option("quantities"))) doubt_quantity(runs, name, doubts);
+    const auto quantities = read_options<results::CurvesOptions>(request.options).quantities;
+    for (const auto& name : quantities_of(quantities)) doubt_quantity(runs, name, doubts);
   } else if (request.kind == "probe-fit") {
     if (std::ranges::none_of(runs, probes)) doubts.push_back("no row that it is of makes loss probes");
   }

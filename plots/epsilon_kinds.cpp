@@ -63,7 +63,7 @@ std::vector<const Run*> first_runs(const RunCell& cell) {
 Result<Outcome> epsilon_steps_kind(const Source& source, const results::FigureRequest& request) {
   const auto list = runs_of(source, request, Which::reported);
   if (!list) return list.error();
-  const auto points = int_or(request.options, "points", 12);
+  const auto points = read_options<results::EpsilonStepsOptions>(request.options).points;
   const RowStyles styles(source.table);
   Prices prices;
   Sheet sheet;
@@ -102,7 +102,7 @@ Result<Outcome> epsilon_steps_kind(const Source& source, const results::FigureRe
 Result<Outcome> tuning_cost_kind(const Source& source, const results::FigureRequest& request) {
   const auto list = runs_of(source, request, Which::reported);
   if (!list) return list.error();
-  const auto most = static_cast<double>(int_or(request.options, "most", 100));
+  const auto most = static_cast<double>(read_options<results::TuningCostOptions>(request.options).most);
   results::CurveFigure figure{.name = {}, .title = {}, .caption = {}, .panels = {}};
   figure.name = request.name;
   figure.title = title_of(request);

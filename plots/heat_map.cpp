@@ -78,22 +78,21 @@ class Builder {
   Builder(const Source& source, const results::FigureRequest& request)
       : source_(source),
         request_(request),
-        x_(string_or(request.options, "x", "")),
-        y_(string_or(request.options, "y", "")),
-        metric_(string_or(request.options, "metric", "")),
-        higher_(metric_ == "accuracy"),
-        logarithmic_(bool_or(request.options, "log_colour", false)) {}
+        options_(read_options<results::HeatMapOptions>(request.options)),
+        higher_(options_.shown.higher_is_better()),
+        logarithmic_(options_.log_colour) {}
 
   Result<Outcome> build() {
-    const auto list = runs_of(source_, request_, Which::all, metric_);
+    const auto list = runs_of(source_, request_, Which::all, options_.shown.metric);
     if (!list) return list.error();
     std::vector<std::pair<std::string, Grid>> grids;
     for (const auto& cell : cells_of(source_, list->runs)) {
-      auto grid = grid_of(cell, x_, y_, higher_);
+      auto grid = grid_of(cell, options_.x, options_.y, higher_);
       if (!grid.values.empty()) grids.emplace_back(cell.title, std::move(grid));
     }
     if (grids.empty()) {
-      return Outcome{.why = list->nothing(fmt::format("has both '{}' and '{}' among its settings", x_, y_))};
+      return Outcome{.why = list->nothing(
+                         fmt::format("has both '{}' and '{}' among its settings", options_.x, options_.y))};
     }
     bool several = false;
     for (const auto& [title, grid] : grids) {
@@ -108,8 +107,8 @@ class Builder {
     sheet.panel_height = kHeight;
     sheet.caption =
         fmt::format("{} over {} and {}: mean over seeds{}; lighter is better, the best cell is framed{}.{}",
-                    metric_sentence(metric_), setting_label(x_), setting_label(y_),
-                    several ? ", the best candidate where several meet" : "",
+                    metric_sentence(options_.shown.metric), setting_label(options_.x),
+                    setting_label(options_.y), several ? ", the best candidate where several meet" : "",
                     missing_ ? "; grey: no finished run" : "", list->refusal());
     for (const auto& [title, grid] : grids) sheet.panels.push_back(panel_of(title, grid));
     if (missing_ && sheet.caption.find("grey") == std::string::npos) {
@@ -127,8 +126,8 @@ class Builder {
 
   SheetPanel panel_of(const std::string& title, const Grid& grid) {
     SheetPanel panel{.title = title,
-                     .x = axis_of(x_, grid.xs, kWidth, true),
-                     .y = axis_of(y_, grid.ys, kHeight, false),
+                     .x = axis_of(options_.x, grid.xs, kWidth, true),
+                     .y = axis_of(options_.y, grid.ys, kHeight, false),
                      .lines = {}};
     const bool values = kWidth / *panel.x.to >= kRoomOfValue && kHeight / *panel.y.to >= kLeastHeight;
     auto best = grid.values.begin();
@@ -154,17 +153,18 @@ class Builder {
     panel.lines.push_back(stroke(
         {{left, bottom}, {left + 1, bottom}, {left + 1, bottom + 1}, {left, bottom + 1}, {left, bottom}},
         kFrame, 3));
-    panel.bar = ColourBar{.label = metric_label(metric_) + (logarithmic_ ? ", log colours" : ""),
-                          .from = lowest_,
-                          .to = highest_ > lowest_ ? highest_ : lowest_ * 1.01 + 0.01,
-                          .logarithmic = logarithmic_,
-                          .colours = scale_colours(!higher_)};
+    panel.bar =
+        ColourBar{.label = metric_label(options_.shown.metric) + (logarithmic_ ? ", log colours" : ""),
+                  .from = lowest_,
+                  .to = highest_ > lowest_ ? highest_ : lowest_ * 1.01 + 0.01,
+                  .logarithmic = logarithmic_,
+                  .colours = scale_colours(!higher_)};
     return panel;
   }
 
   const Source& source_;
   const results::FigureRequest& request_;
-  std::string x_, y_, metric_;
+  results::HeatMapOptions options_;
   bool higher_, logarithmic_, missing_ = false;
   double lowest_ = INFINITY, highest_ = -INFINITY;
 };

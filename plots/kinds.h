@@ -1,5 +1,5 @@
 // The figure kinds of results/table/figure_spec.h: one builder for each, in a file of its own. To
-// add one: its file, its lines here, and its options in figure_spec.cpp.
+// add one: its file, its lines here, and its options in figure_options.h and figure_spec.cpp.
 #pragma once
 
 #include "plots/runs.h"

@@ -8,6 +8,7 @@
 
 #include "harness/spec/spec.h"
 #include "plots/figure.h"
+#include "results/table/figure_options.h"
 #include "results/table/table_model.h"
 
 namespace hyfreedp::plots {
@@ -39,7 +40,7 @@ class RowStyles {
 
 // Step -> value.
 using Curve = std::map<std::int64_t, double>;
-enum class CurveBand { none, range, quartiles };
+using results::CurveBand;
 // The median over the curves at the steps at which all have a finite value, with a band from the
 // smallest to the largest or between the quartiles.
 std::vector<Point> merged(const std::vector<Curve>& curves, CurveBand band);

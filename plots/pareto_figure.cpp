@@ -55,12 +55,10 @@ bool spans_decades(const std::vector<SheetPanel>& panels) {
 }  // namespace
 
 Result<Outcome> pareto_kind(const Source& source, const results::FigureRequest& request) {
-  const auto x = string_or(request.options, "x", ""), metric = string_or(request.options, "metric", "");
-  const auto front = string_or(request.options, "front", "");
-  const bool higher = metric == "accuracy";
+  const auto [x, y, front, scale] = read_options<results::ParetoOptions>(request.options);
+  const auto& [metric, by] = y;
   const auto list = runs_of(source, request, Which::all, metric);
   if (!list) return list.error();
-  const auto by = by_of(request);
   const auto families = families_of(list->runs, by, source.table);
   Sheet sheet;
   name_sheet(request, sheet);
@@ -87,13 +85,12 @@ Result<Outcome> pareto_kind(const Source& source, const results::FigureRequest& 
     if (all.empty()) continue;
     if (front != "none") {
       panel.lines.insert(panel.lines.begin(),
-                         {.style = kFront, .points = front_of(all, front == "lower", higher)});
+                         {.style = kFront, .points = front_of(all, front == "lower", y.higher_is_better())});
     }
     sheet.panels.push_back(std::move(panel));
   }
   if (sheet.panels.empty())
     return Outcome{.why = list->nothing(fmt::format("has '{}' among its settings", x))};
-  const auto scale = string_or(request.options, "x_scale", "");
   const bool logarithmic = scale == "logarithmic" || (scale == "auto" && spans_decades(sheet.panels));
   for (auto& panel : sheet.panels) {
     panel.x.logarithmic = logarithmic;

@@ -80,7 +80,7 @@ std::vector<Probe> probes_of(const Run& run, const std::vector<trial::StepRecord
 
 // Returns the probes at or after the wanted steps; if none are wanted, probes that are evenly
 // spread.
-std::vector<Probe> chosen(const std::vector<Probe>& all, const json::array& wanted) {
+std::vector<Probe> chosen(const std::vector<Probe>& all, const std::vector<std::int64_t>& wanted) {
   std::vector<Probe> probes;
   if (wanted.empty()) {
     const auto count = std::min<std::size_t>(kShown, all.size());
@@ -88,8 +88,7 @@ std::vector<Probe> chosen(const std::vector<Probe>& all, const json::array& want
       probes.push_back(all[i * (all.size() - 1) / std::max<std::size_t>(count - 1, 1)]);
     return probes;
   }
-  for (const auto& step : wanted) {
-    const auto at = step.to_number<std::int64_t>();
+  for (const auto at : wanted) {
     const auto found =
         std::find_if(all.begin(), all.end(), [&](const Probe& probe) { return probe.step >= at; });
     if (found != all.end()) probes.push_back(*found);
@@ -151,8 +150,7 @@ Result<Outcome> probe_fit_kind(const Source& source, const results::FigureReques
   auto list = runs_of(source, request, Which::reported);
   if (!list) return list.error();
   leave_out_unreleased(source, *list);
-  const auto* wanted = request.options.if_contains("at");
-  const auto* seed = request.options.if_contains("seed");
+  const auto [wanted, seed] = read_options<results::ProbeFitOptions>(request.options);
   Sheet sheet;
   name_sheet(request, sheet);
   sheet.panel_width = 250;
@@ -160,12 +158,11 @@ Result<Outcome> probe_fit_kind(const Source& source, const results::FigureReques
   std::set<std::tuple<std::string, std::string, std::optional<double>>> shown;
   std::vector<std::pair<const Run*, std::vector<Probe>>> rows;
   for (const auto& run : list->runs) {
-    if (seed != nullptr && seed->is_number() && seed->to_number<std::int64_t>() != run.seed) continue;
+    if (seed && *seed != run.seed) continue;
     if (shown.contains({run.panel, run.row, run.epsilon})) continue;
     const auto steps = source.store.steps(run.trial);
     if (!steps) return steps.error();
-    auto probes = chosen(probes_of(run, *steps),
-                         wanted != nullptr && wanted->is_array() ? wanted->get_array() : json::array());
+    auto probes = chosen(probes_of(run, *steps), wanted);
     if (probes.empty()) continue;
     shown.insert({run.panel, run.row, run.epsilon});
     rows.emplace_back(&run, std::move(probes));

@@ -349,10 +349,6 @@ std::vector<Candidate> candidates_of(const RunCell& cell, By by) {
   return candidates;
 }
 
-By by_of(const FigureRequest& request) {
-  return string_or(request.options, "by", "group") == "row" ? By::row : By::group;
-}
-
 std::vector<Family> families_of(const std::vector<Run>& runs, By by, const results::TableModel& table) {
   const auto colours = colours_of(table);
   std::vector<Family> families;

@@ -14,6 +14,7 @@
 
 #include "plots/figure.h"
 #include "results/store/store.h"
+#include "results/table/figure_options.h"
 #include "results/table/figure_spec.h"
 #include "results/table/table_model.h"
 
@@ -102,9 +103,8 @@ struct Candidate {
   // The mean over seeds at the steps that all of them have.
   std::map<std::int64_t, double> curve() const;
 };
-enum class By { group, row };
+using results::By;
 std::vector<Candidate> candidates_of(const RunCell& cell, By by);
-By by_of(const results::FigureRequest& request);
 
 // Groups or rows in order of appearance, with title and style.
 struct Family {

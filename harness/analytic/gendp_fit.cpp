@@ -7,13 +7,10 @@
 namespace hyfreedp::analytic {
 namespace {
 
-std::vector<OptionSpec> options() {
-  return {
-      {"slope", OptionType::real, 1.0, "b of the true loss L - b eta + a eta^2 / 2 + c eta^3", "", 1e-6, 1e6},
-      {"curvature", OptionType::real, 2.0, "a", "", 1e-6, 1e6},
-      {"third", OptionType::real, 0.2, "c; 0: the loss is a parabola and the fit is exact", "", -1e6, 1e6},
-      {"noise", OptionType::real, 0.01, "standard deviation of a loss, sigma_l R_l / B", "", 0, 1e6}};
-}
+struct FitOptions {
+  double slope = 1, curvature = 2, third = 0.2, noise = 0.01;
+};
+BOOST_DESCRIBE_STRUCT(FitOptions, (), (slope, curvature, third, noise))
 
 struct Fit {
   double b = 0;
@@ -26,11 +23,9 @@ Fit fit_of(double below, double centre, double above, double h) {
   return {(below - above) / (2 * h), (above + below - 2 * centre) / (h * h)};
 }
 
-Result<Analytic> compute_fit(const json::object& options, const PaperValues&) {
-  const double b = double_or(options, "slope", 1);
-  const double a = double_or(options, "curvature", 2);
-  const double c = double_or(options, "third", 0.2);
-  const double noise = double_or(options, "noise", 0.01);
+Result<Analytic> compute_fit(const json::object& resolved, const PaperValues&) {
+  const auto options = read_options<FitOptions>(resolved);
+  const double b = options.slope, a = options.curvature, c = options.third, noise = options.noise;
   const auto loss = [&](double eta) { return -b * eta + a * eta * eta / 2 + c * eta * eta * eta; };
   Analytic done;
   auto& table = done.table;
@@ -88,7 +83,11 @@ Item gendp_fit() {
           "Bias and noise of the three-point parabola fit",
           "GeN-DP (formulas of the quadratic fit), Liu & Bu 2025, equation 6",
           "gendp",
-          options(),
+          options_of<FitOptions>(
+              {ranged_option("slope", 1e-6, 1e6, "b of the true loss L - b eta + a eta^2 / 2 + c eta^3"),
+               ranged_option("curvature", 1e-6, 1e6, "a"),
+               ranged_option("third", -1e6, 1e6, "c; 0: the loss is a parabola and the fit is exact"),
+               ranged_option("noise", 0, 1e6, "standard deviation of a loss, sigma_l R_l / B")}),
           compute_fit};
 }
 

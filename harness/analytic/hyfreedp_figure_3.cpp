@@ -21,11 +21,11 @@ struct Both {
 
 mechanism::ProbeSplitRequest request_of(const NoiseSetting& setting, ProbeAccounting mode) {
   mechanism::ProbeSplitRequest request;
-  request.plan = mechanism::probing_plan(setting.sample_rate, setting.interval, setting.points);
+  request.plan = mechanism::probing_plan(setting.sample_rate(), setting.interval, setting.points);
   request.steps = setting.steps;
   request.gamma = setting.gamma;
   request.epsilon = setting.epsilon;
-  request.delta = setting.delta;
+  request.delta = setting.delta();
   request.mode = mode;
   request.accountant = "rdp";
   return request;
@@ -38,7 +38,7 @@ Result<Both> both_of(const NoiseSetting& setting) {
   const auto sound = mechanism::split_budget(request);
   if (!sound) return sound.error();
   const auto real = accounting::epsilon_pld(mechanism::probe_events(request, paper->sigma_g, paper->sigma_l),
-                                            setting.delta);
+                                            setting.delta());
   if (!real) return real.error();
   return Both{*paper, sound->sigma_l, real->epsilon};
 }
@@ -58,13 +58,6 @@ Result<results::CurvePanel> panel_over(const std::string& title, const std::stri
     for (std::size_t i = 0; i < std::size(values); ++i) panel.curves[i].points.push_back({x, values[i]});
   }
   return panel;
-}
-
-std::vector<OptionSpec> options() {
-  auto table = noise_options();
-  table.push_back(
-      {"epsilon", OptionType::real, 3.0, "epsilon of the panels over gamma and K", "", 0.01, 100});
-  return table;
 }
 
 Result<void> fill_table(const NoiseSetting& base, results::ValueTable& table) {
@@ -90,9 +83,8 @@ Result<void> fill_table(const NoiseSetting& base, results::ValueTable& table) {
   return {};
 }
 
-Result<Analytic> compute_figure(const json::object& options, const PaperValues&) {
-  auto base = setting_of(options);
-  base.epsilon = double_or(options, "epsilon", 3);
+Result<Analytic> compute_figure(const json::object& resolved, const PaperValues&) {
+  const auto base = read_options<NoiseSetting>(resolved);
   Analytic done;
   auto& table = done.table;
   table.name = "hyfreedp-figure-3";
@@ -149,7 +141,7 @@ Item hyfreedp_figure_3() {
           "sigma_g and sigma_l against budget, gamma and K",
           "Liu & Bu 2025 (HyFreeDP), figure 3, Algorithm 2, equation 10",
           "hyfreedp",
-          options(),
+          noise_options("epsilon of the panels over gamma and K"),
           compute_figure};
 }
 

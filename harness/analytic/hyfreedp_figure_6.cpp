@@ -20,12 +20,6 @@ constexpr Way kWays[] = {{"RDP, Gaussian", "rdp", Noise::gaussian},
                          {"GDP, Laplace", "gdp", Noise::laplace}};
 constexpr std::int64_t kIntervals[] = {1, 2, 5, 10, 25};
 
-std::vector<OptionSpec> options() {
-  auto table = noise_options();
-  table.push_back({"epsilon", OptionType::real, 3.0, "the budget", "", 0.01, 100});
-  return table;
-}
-
 Result<results::CurvePanel> panel_of(const Way& way, const NoiseSetting& base, results::ValueTable& table) {
   results::CurvePanel panel{way.title, "steps between probes K", "noise multiplier", true, true, {}};
   panel.curves = {{"sigma_g (gradients)", 0, false, true, true, {}},
@@ -47,9 +41,8 @@ Result<results::CurvePanel> panel_of(const Way& way, const NoiseSetting& base, r
   return panel;
 }
 
-Result<Analytic> compute_figure(const json::object& options, const PaperValues&) {
-  auto base = setting_of(options);
-  base.epsilon = double_or(options, "epsilon", 3);
+Result<Analytic> compute_figure(const json::object& resolved, const PaperValues&) {
+  const auto base = read_options<NoiseSetting>(resolved);
   Analytic done;
   auto& table = done.table;
   table.name = "hyfreedp-figure-6";
@@ -91,7 +84,7 @@ Item hyfreedp_figure_6() {
           "sigma_g and sigma_l by RDP and GDP, Gaussian and Laplace loss noise",
           "Liu & Bu 2025 (HyFreeDP), figure 6, equation 9",
           "hyfreedp",
-          options(),
+          noise_options("the budget"),
           compute_figure};
 }
 

@@ -24,14 +24,13 @@ double integrated(double alpha) {
                                               alpha + 40, 15, 1e-12);
 }
 
-std::vector<OptionSpec> options() {
-  return {{"from", OptionType::real, -3.0, "smallest alpha of the curve", "", -20, 20},
-          {"to", OptionType::real, 4.0, "largest alpha of the curve", "", -20, 20}};
-}
+struct RangeOptions {
+  double from = -3, to = 4;
+};
+BOOST_DESCRIBE_STRUCT(RangeOptions, (), (from, to))
 
-Result<Analytic> compute_figure(const json::object& options, const PaperValues&) {
-  const double from = double_or(options, "from", -3);
-  const double to = double_or(options, "to", 4);
+Result<Analytic> compute_figure(const json::object& resolved, const PaperValues&) {
+  const auto [from, to] = read_options<RangeOptions>(resolved);
   if (!(from < to))
     return error(fmt::format("The curve would run from {} to {}; 'from' must be below 'to'.", from, to));
   Analytic done;
@@ -73,7 +72,8 @@ Item hyfreedp_figure_7() {
           "Clipping bias of normal losses: phi(a) - a (1 - Phi(a))",
           "Liu & Bu 2025 (HyFreeDP), figure 7, Corollary 1, equation 8",
           "hyfreedp",
-          options(),
+          options_of<RangeOptions>({ranged_option("from", -20, 20, "smallest alpha of the curve"),
+                                    ranged_option("to", -20, 20, "largest alpha of the curve")}),
           compute_figure};
 }
 

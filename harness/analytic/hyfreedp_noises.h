@@ -14,22 +14,34 @@
 // sample.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "harness/accounting/accountant.h"
-#include "harness/base/options.h"
+#include "harness/base/describe.h"
 
 namespace hyfreedp::analytic {
 
+// The options that the items share, with the paper's defaults and those that the paper does not
+// state.
 struct NoiseSetting {
-  double sample_rate = 0.02;
-  std::int64_t steps = 250;
-  std::int64_t interval = 5;
+  std::int64_t records = 50000, batch = 1000;
+  std::int64_t steps = 250, interval = 5;
   int points = 3;
   double gamma = 1.01;
-  double epsilon = 1;
-  double delta = 6.778e-6;
+  std::optional<double> given_delta;
+  double epsilon = 3;
+  static constexpr std::array kNames = {description::Name{"given_delta", "delta"}};
+
+  double sample_rate() const { return std::min(1.0, double(batch) / double(records)); }
+  double delta() const { return given_delta.value_or(std::pow(double(records), -1.1)); }
 };
+BOOST_DESCRIBE_STRUCT(NoiseSetting, (),
+                      (records, batch, steps, interval, points, gamma, given_delta, epsilon))
+
+// `help_of_epsilon`: empty where an item does not read it.
+std::vector<OptionSpec> noise_options(const std::string& help_of_epsilon = {});
 
 struct PaperNoises {
   double sigma_g = 0;
@@ -43,10 +55,6 @@ Result<PaperNoises> paper_noises(const NoiseSetting& setting, const std::string&
 // The square of (B/N) sqrt(count chi^2), for `count` releases.
 double clt_mu_squared(double sample_rate, double count, accounting::Noise noise, double scale);
 
-// The options that the items share, with the paper's defaults and those that the paper does not
-// state.
-std::vector<OptionSpec> noise_options();
-NoiseSetting setting_of(const json::object& options);
 // "q = 0.02, T = 250, ..." for the description, and footnotes on what the paper does not state.
 std::string describe(const NoiseSetting& setting);
 std::vector<std::string> assumed_notes(const NoiseSetting& setting);

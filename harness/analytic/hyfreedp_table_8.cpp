@@ -14,7 +14,7 @@ using accounting::Noise;
 
 Events gradients(const NoiseSetting& setting, double sigma) {
   return {accounting::Neighbouring::add_remove,
-          {accounting::poisson_gaussian(setting.sample_rate, sigma, setting.steps)}};
+          {accounting::poisson_gaussian(setting.sample_rate(), sigma, setting.steps)}};
 }
 
 // 100 (1 - part / whole).
@@ -29,22 +29,22 @@ struct Shares {
 Result<Shares> shares_of(const NoiseSetting& setting) {
   const auto noises = paper_noises(setting, "rdp", Noise::gaussian);
   if (!noises) return noises.error();
-  const auto by_rdp = accounting::epsilon_rdp(gradients(setting, noises->sigma_g), setting.delta);
+  const auto by_rdp = accounting::epsilon_rdp(gradients(setting, noises->sigma_g), setting.delta());
   if (!by_rdp) return by_rdp.error();
-  const auto by_pld = accounting::epsilon_pld(gradients(setting, noises->sigma_g), setting.delta);
+  const auto by_pld = accounting::epsilon_pld(gradients(setting, noises->sigma_g), setting.delta());
   if (!by_pld) return by_pld.error();
   mechanism::ProbeSplitRequest request;
-  request.plan = mechanism::probing_plan(setting.sample_rate, setting.interval, setting.points);
+  request.plan = mechanism::probing_plan(setting.sample_rate(), setting.interval, setting.points);
   request.steps = setting.steps;
   const auto whole = accounting::epsilon_pld(
-      mechanism::probe_events(request, noises->sigma_g, noises->sigma_l), setting.delta);
+      mechanism::probe_events(request, noises->sigma_g, noises->sigma_l), setting.delta());
   if (!whole) return whole.error();
   const auto gdp = paper_noises(setting, "gdp", Noise::gaussian);
-  const auto mu = accounting::gdp_mu(setting.epsilon, setting.delta);
+  const auto mu = accounting::gdp_mu(setting.epsilon, setting.delta());
   if (!gdp) return gdp.error();
   if (!mu) return mu.error();
-  const double kept =
-      clt_mu_squared(setting.sample_rate, static_cast<double>(setting.steps), Noise::gaussian, gdp->sigma_g);
+  const double kept = clt_mu_squared(setting.sample_rate(), static_cast<double>(setting.steps),
+                                     Noise::gaussian, gdp->sigma_g);
   return Shares{share(by_rdp->epsilon, setting.epsilon), share(by_pld->epsilon, whole->epsilon),
                 share(kept, *mu * *mu)};
 }
@@ -64,8 +64,8 @@ results::ValueCell share_cell(double ours, std::optional<double> bound, results:
   return cell;
 }
 
-Result<Analytic> compute_table(const json::object& options, const PaperValues& paper) {
-  const auto base = setting_of(options);
+Result<Analytic> compute_table(const json::object& resolved, const PaperValues& paper) {
+  const auto base = read_options<NoiseSetting>(resolved);
   const auto bound = printed_bound(paper);
   Analytic done;
   auto& table = done.table;

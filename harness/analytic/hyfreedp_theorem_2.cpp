@@ -17,14 +17,15 @@ Result<results::ValueRow> row_of(const NoiseSetting& setting, results::ValueTabl
   const auto steps = static_cast<double>(setting.steps);
   const double probes =
       static_cast<double>((setting.steps + setting.interval - 1) / setting.interval * setting.points);
-  const double vanilla = clt_mu_squared(setting.sample_rate, steps, Noise::gaussian, sigma);
-  const double ours = vanilla + clt_mu_squared(setting.sample_rate, probes, Noise::gaussian, noises->sigma_l);
-  const auto claimed = accounting::gdp_epsilon(std::sqrt(vanilla), setting.delta);
+  const double vanilla = clt_mu_squared(setting.sample_rate(), steps, Noise::gaussian, sigma);
+  const double ours =
+      vanilla + clt_mu_squared(setting.sample_rate(), probes, Noise::gaussian, noises->sigma_l);
+  const auto claimed = accounting::gdp_epsilon(std::sqrt(vanilla), setting.delta());
   if (!claimed) return claimed.error();
   const auto real =
       accounting::epsilon_pld({accounting::Neighbouring::add_remove,
-                               {accounting::poisson_gaussian(setting.sample_rate, sigma, setting.steps)}},
-                              setting.delta);
+                               {accounting::poisson_gaussian(setting.sample_rate(), sigma, setting.steps)}},
+                              setting.delta());
   if (!real) return real.error();
   results::ValueRow row{
       {fmt::format("{}", setting.epsilon)},
@@ -39,8 +40,8 @@ Result<results::ValueRow> row_of(const NoiseSetting& setting, results::ValueTabl
   return row;
 }
 
-Result<Analytic> compute_theorem(const json::object& options, const PaperValues&) {
-  const auto base = setting_of(options);
+Result<Analytic> compute_theorem(const json::object& resolved, const PaperValues&) {
+  const auto base = read_options<NoiseSetting>(resolved);
   Analytic done;
   auto& table = done.table;
   table.name = "hyfreedp-theorem-2";

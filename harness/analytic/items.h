@@ -1,8 +1,10 @@
 // The items, one file each (differences of printed columns share one); analytic.cpp puts them into
-// the registry.
+// the registry. The options of each are a described struct in its file.
 #pragma once
 
 #include "harness/analytic/analytic.h"
+#include "harness/base/describe.h"
+#include "harness/base/option_lines.h"
 
 namespace hyfreedp::analytic {
 

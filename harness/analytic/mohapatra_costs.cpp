@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "harness/accounting/selection.h"
+#include "harness/base/option_lines.h"
 
 namespace hyfreedp::analytic {
 namespace {
@@ -38,14 +39,22 @@ class StepCurve {
 };
 
 Result<void> check(const MohapatraRun& run) {
-  if (!(run.n >= 1) || !(run.lot > 0) || run.lot > run.n) {
+  const auto lot = static_cast<double>(run.lot);
+  if (!(run.n >= 1) || !(lot > 0) || lot > run.n) {
     return error("The data must have at least as many records as a lot: n = " + std::to_string(run.n) +
-                 ", lot = " + std::to_string(run.lot) + ".");
+                 ", lot = " + std::to_string(lot) + ".");
   }
   return {};
 }
 
 }  // namespace
+
+std::vector<OptionSpec> run_options(std::string help_of_steps) {
+  return options_of<MohapatraRun>({{.name = "sigma", .help = "noise multiplier (stated)", .min = 0.1},
+                                   {.name = "lot", .help = "lot size L (stated)", .min = 1},
+                                   {.name = "steps", .help = std::move(help_of_steps), .min = 1},
+                                   ranged_option("delta", 1e-15, 0.5, "delta of the whole search (stated)")});
+}
 
 Result<double> moments_epsilon(const MohapatraRun& run, std::int64_t candidates) {
   if (auto ok = check(run); !ok) return ok.error();

@@ -12,17 +12,21 @@
 #pragma once
 
 #include "harness/accounting/accountant.h"
+#include "harness/base/describe.h"
 
 namespace hyfreedp::analytic {
 
 struct MohapatraRun {
   double n = 0;  // training records
-  double sigma = 4;
-  double lot = 250;
-  std::int64_t steps = 10000;
-  double delta = 1e-6;
   accounting::Conversion conversion = accounting::Conversion::mironov;
+  // These are options of the items.
+  double sigma = 4;
+  std::int64_t lot = 250, steps = 10000;
+  double delta = 1e-6;
 };
+BOOST_DESCRIBE_STRUCT(MohapatraRun, (), (sigma, lot, steps, delta))
+
+std::vector<OptionSpec> run_options(std::string help_of_steps);
 
 Result<double> moments_epsilon(const MohapatraRun& run, std::int64_t candidates);
 Result<double> liu_talwar_epsilon(const MohapatraRun& run, double mean_candidates);

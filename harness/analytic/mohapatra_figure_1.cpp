@@ -17,29 +17,15 @@ struct Rule {
 constexpr Rule kRules[] = {{"Mironov 2017", Conversion::mironov},
                            {"Canonne et al. 2020", Conversion::canonne_kamath_steinke}};
 
-std::vector<OptionSpec> options() {
-  OptionSpec lot{"lot", OptionType::integer, 250, "lot size L (stated)"};
-  lot.min = 1;
-  OptionSpec steps{"steps", OptionType::integer, 10000, "T (stated)"};
-  steps.min = 1;
-  OptionSpec points{"points", OptionType::integer, 25, "points of a curve over n"};
-  points.min = 2;
-  points.max = 400;
-  return {{"sigma", OptionType::real, 4.0, "noise multiplier (stated)", "", 0.1},
-          lot,
-          steps,
-          {"delta", OptionType::real, 1e-6, "delta of the whole search (stated)", "", 1e-15, 0.5},
-          {"n_from", OptionType::real, 5000.0, "smallest data set of the curves", "records", 1000, 1e8},
-          {"n_to", OptionType::real, 1e6, "largest", "records", 1000, 1e8},
-          points};
-}
-
-MohapatraRun run_of(const json::object& options, Conversion conversion, double n) {
+struct FigureOptions {
   MohapatraRun run;
-  run.sigma = double_or(options, "sigma", run.sigma);
-  run.lot = double_or(options, "lot", run.lot);
-  run.steps = int_or(options, "steps", run.steps);
-  run.delta = double_or(options, "delta", run.delta);
+  double n_from = 5000, n_to = 1e6;
+  std::int64_t points = 25;
+  static constexpr std::array kInlined = {"run"};
+};
+BOOST_DESCRIBE_STRUCT(FigureOptions, (), (run, n_from, n_to, points))
+
+MohapatraRun run_of(MohapatraRun run, Conversion conversion, double n) {
   run.conversion = conversion;
   run.n = n;
   return run;
@@ -97,7 +83,7 @@ std::vector<Claim> claims_of(const PaperValues& paper) {
   return claims;
 }
 
-Result<void> fill_table(const json::object& options, const PaperValues& paper, results::ValueTable& table) {
+Result<void> fill_table(const FigureOptions& options, const PaperValues& paper, results::ValueTable& table) {
   auto claims = claims_of(paper);
   if (claims.empty()) {
     for (const double n : {5000.0, 950000.0})
@@ -118,7 +104,7 @@ Result<void> fill_table(const json::object& options, const PaperValues& paper, r
   for (const auto& claim : claims) {
     results::ValueRow row{{claim.label, fmt::format("{:.0f}", claim.n)}, {}};
     for (const auto& rule : kRules) {
-      const auto ours = value_of(claim.quantity, run_of(options, rule.conversion, claim.n), claim.mean);
+      const auto ours = value_of(claim.quantity, run_of(options.run, rule.conversion, claim.n), claim.mean);
       if (!ours) return ours.error();
       const int decimals = claim.quantity == Quantity::candidates ? 0 : 2;
       row.cells.push_back(compared(*ours, claim.printed, decimals,
@@ -131,25 +117,25 @@ Result<void> fill_table(const json::object& options, const PaperValues& paper, r
   return {};
 }
 
-std::vector<double> sizes_of(const json::object& options) {
-  const double from = std::log(double_or(options, "n_from", 5000));
-  const double to = std::log(double_or(options, "n_to", 1e6));
-  const auto points = int_or(options, "points", 25);
+std::vector<double> sizes_of(const FigureOptions& options) {
+  const double from = std::log(options.n_from);
+  const double to = std::log(options.n_to);
   std::vector<double> sizes;
-  for (std::int64_t i = 0; i < points; ++i) {
-    sizes.push_back(std::exp(from + (to - from) * static_cast<double>(i) / static_cast<double>(points - 1)));
+  for (std::int64_t i = 0; i < options.points; ++i) {
+    sizes.push_back(
+        std::exp(from + (to - from) * static_cast<double>(i) / static_cast<double>(options.points - 1)));
   }
   return sizes;
 }
 
-Result<results::CurvePanel> over_sizes(const json::object& options, Quantity quantity, std::string title,
+Result<results::CurvePanel> over_sizes(const FigureOptions& options, Quantity quantity, std::string title,
                                        std::string y_label) {
   results::CurvePanel panel{std::move(title), "training records n", std::move(y_label), true, false, {}};
   int colour = 0;
   for (const auto& rule : kRules) {
     results::Curve curve{rule.title, colour++, false, false, true, {}};
     for (const double n : sizes_of(options)) {
-      const auto y = value_of(quantity, run_of(options, rule.conversion, n), 1);
+      const auto y = value_of(quantity, run_of(options.run, rule.conversion, n), 1);
       if (!y) return y.error();
       curve.points.push_back({n, *y});
     }
@@ -158,14 +144,14 @@ Result<results::CurvePanel> over_sizes(const json::object& options, Quantity qua
   return panel;
 }
 
-Result<results::CurvePanel> over_gamma(const json::object& options) {
+Result<results::CurvePanel> over_gamma(const FigureOptions& options) {
   results::CurvePanel panel{
       "Cost of more candidates", "stopping probability gamma", "epsilon of Liu-Talwar", true, true, {}};
   int colour = 2;  // not those of the conversions beside it
   for (const double n : {5000.0, 50000.0, 100000.0, 950000.0}) {
     results::Curve curve{fmt::format("n = {:.0f}", n), colour++, false, true, true, {}};
     for (const double gamma : {0.001, 0.01, 0.1, 1.0}) {
-      const auto y = value_of(Quantity::talwar, run_of(options, Conversion::mironov, n), 1 / gamma);
+      const auto y = value_of(Quantity::talwar, run_of(options.run, Conversion::mironov, n), 1 / gamma);
       if (!y) return y.error();
       curve.points.push_back({gamma, *y});
     }
@@ -174,7 +160,8 @@ Result<results::CurvePanel> over_gamma(const json::object& options) {
   return panel;
 }
 
-Result<Analytic> compute_figure(const json::object& options, const PaperValues& paper) {
+Result<Analytic> compute_figure(const json::object& resolved, const PaperValues& paper) {
+  const auto options = read_options<FigureOptions>(resolved);
   Analytic done;
   auto& table = done.table;
   table.name = "mohapatra-figure-1";
@@ -184,8 +171,7 @@ Result<Analytic> compute_figure(const json::object& options, const PaperValues& 
       "with 1 / gamma "
       "candidates in the mean. The paper does not say which conversion from Renyi divergence it used, so "
       "both are computed.",
-      double_or(options, "sigma", 0), int_or(options, "lot", 0), int_or(options, "steps", 0),
-      double_or(options, "delta", 0));
+      options.run.sigma, options.run.lot, options.run.steps, options.run.delta);
   table.row_fields = {"claim", "n"};
   for (const auto& rule : kRules) table.columns.push_back(rule.title);
   if (auto ok = fill_table(options, paper, table); !ok) return ok.error();
@@ -220,7 +206,11 @@ Item mohapatra_figure_1() {
       "Liu-Talwar against the moments accountant: cost ratio, cost of candidates, candidates at one price",
       "Mohapatra et al. 2021, figure 1, section 3",
       "mohapatra",
-      options(),
+      joined({run_options("T (stated)"),
+              options_of<FigureOptions>(
+                  {ranged_option("n_from", 1000, 1e8, "smallest data set of the curves", "records"),
+                   ranged_option("n_to", 1000, 1e8, "largest", "records"),
+                   ranged_option("points", 2, 400, "points of a curve over n")})}),
       compute_figure};
 }
 

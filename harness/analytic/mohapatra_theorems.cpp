@@ -15,21 +15,12 @@ constexpr const char* kWhy =
     "sigma^2)): with the "
     "printed rate the bound does not fall with T. That alpha_opt is inverse to C holds either way.";
 
-std::vector<OptionSpec> options() {
-  OptionSpec steps{"steps", OptionType::integer, 100, "T of the linear regression of figure 2 (stated)"};
-  steps.min = 1;
-  OptionSpec lot{"lot", OptionType::integer, 250, "lot size L (stated)"};
-  lot.min = 1;
-  return {{"sigma", OptionType::real, 4.0, "noise multiplier (stated)", "", 0.1, 100},
-          steps,
-          lot,
-          {"distance", OptionType::real, 10 * std::sqrt(10.0),
-           "R = ||x_0 - x*||; in figure 2 the start is 0 and the optimum 10 in each of 10 coordinates", "",
-           1e-6, 1e6},
-          {"alpha", OptionType::real, 0.001, "base rate of DPAdam (stated)", "", 1e-9, 10},
-          {"xi", OptionType::real, 1e-8, "DPAdam's xi (Adam's default; not stated)", "", 0, 1},
-          {"delta", OptionType::real, 1e-6, "delta_f of Theorem 1 (stated)", "", 1e-15, 0.5}};
-}
+struct TheoremOptions {
+  double sigma = 4;
+  std::int64_t steps = 100, lot = 250;
+  double distance = 10 * std::sqrt(10.0), alpha = 0.001, xi = 1e-8, delta = 1e-6;
+};
+BOOST_DESCRIBE_STRUCT(TheoremOptions, (), (sigma, steps, lot, distance, alpha, xi, delta))
 
 // The bound that the theorem's proof minimises over the rate: R^2 / (2 alpha T) + alpha C^2
 // (1 + sigma^2) / 2.
@@ -47,14 +38,8 @@ results::Curve rate_curve(const char* title, int colour, bool dashed, double dis
   return curve;
 }
 
-Result<Analytic> compute_theorems(const json::object& options, const PaperValues&) {
-  const double sigma = double_or(options, "sigma", 4);
-  const double steps = static_cast<double>(int_or(options, "steps", 100));
-  const double lot = static_cast<double>(int_or(options, "lot", 250));
-  const double distance = double_or(options, "distance", 1);
-  const double alpha = double_or(options, "alpha", 1e-3);
-  const double xi = double_or(options, "xi", 1e-8);
-  const double delta = double_or(options, "delta", 1e-6);
+Result<Analytic> compute_theorems(const json::object& resolved, const PaperValues&) {
+  const auto [sigma, steps, lot, distance, alpha, xi, delta] = read_options<TheoremOptions>(resolved);
   Analytic done;
   auto& table = done.table;
   table.name = "mohapatra-theorems";
@@ -117,12 +102,22 @@ Result<Analytic> compute_theorems(const json::object& options, const PaperValues
 }  // namespace
 
 Item mohapatra_theorems() {
-  return {"mohapatra-theorems",
-          "Theorems 1 to 3 in numbers: delta_1, optimal rate, effective step",
-          "Mohapatra et al. 2021, Theorems 1 to 3",
-          "mohapatra",
-          options(),
-          compute_theorems};
+  return {
+      "mohapatra-theorems",
+      "Theorems 1 to 3 in numbers: delta_1, optimal rate, effective step",
+      "Mohapatra et al. 2021, Theorems 1 to 3",
+      "mohapatra",
+      options_of<TheoremOptions>(
+          {ranged_option("sigma", 0.1, 100, "noise multiplier (stated)"),
+           {.name = "steps", .help = "T of the linear regression of figure 2 (stated)", .min = 1},
+           {.name = "lot", .help = "lot size L (stated)", .min = 1},
+           ranged_option(
+               "distance", 1e-6, 1e6,
+               "R = ||x_0 - x*||; in figure 2 the start is 0 and the optimum 10 in each of 10 coordinates"),
+           ranged_option("alpha", 1e-9, 10, "base rate of DPAdam (stated)"),
+           ranged_option("xi", 0, 1, "DPAdam's xi (Adam's default; not stated)"),
+           ranged_option("delta", 1e-15, 0.5, "delta_f of Theorem 1 (stated)")}),
+      compute_theorems};
 }
 
 }  // namespace hyfreedp::analytic

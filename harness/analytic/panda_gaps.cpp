@@ -49,9 +49,13 @@ Result<Analytic> compute_4(const json::object&, const PaperValues& paper) {
       paper);
 }
 
-Result<Analytic> compute_17(const json::object& options, const PaperValues& paper) {
-  const auto table = string_or(options, "table", "17");
-  return differences({table,
+struct Table17Options {
+  std::string table = "17";
+};
+BOOST_DESCRIBE_STRUCT(Table17Options, (), (table))
+
+Result<Analytic> compute_17(const json::object& resolved, const PaperValues& paper) {
+  return differences({read_options<Table17Options>(resolved).table,
                       "Gap between private and non-private accuracy of several works",
                       "inf",
                       "1",
@@ -117,7 +121,7 @@ Item panda_table_17() {
           "Gap between private and non-private accuracy of several works, recomputed",
           "Panda et al. 2024, table 17 (draft: table 3)",
           "panda",
-          {{"table", OptionType::text, "17", "number of the table; the draft has it as 3"}},
+          options_of<Table17Options>({plain_option("table", "number of the table; the draft has it as 3")}),
           compute_17};
 }
 

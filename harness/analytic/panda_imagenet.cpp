@@ -7,30 +7,19 @@
 namespace hyfreedp::analytic {
 namespace {
 
-std::vector<OptionSpec> options() {
-  const auto epsilon = [](const char* name, double default_value, const char* help) {
-    return OptionSpec{name, OptionType::real, default_value, help, "", 1e-6, 100};
-  };
-  OptionSpec runs{"runs", OptionType::integer, 3, "runs of each sweep (stated)"};
-  runs.min = 1;
-  return {{"delta", OptionType::real, 1e-5, "stated with the composition example", "", 1e-300, 0.5},
-          epsilon("eps1", 0.1, "epsilon of a run of the first sweep (stated)"),
-          epsilon("eps2", 0.2, "epsilon of a run of the second sweep (stated)"),
-          epsilon("eps_f", 0.88, "epsilon of the final run (stated)"),
-          epsilon("means", 0.05, "epsilon of the private mean of the features (stated)"),
-          epsilon("total", 1.0, "what the paper says it adds up to"),
-          runs};
-}
+struct SearchOptions {
+  double delta = 1e-5, eps1 = 0.1, eps2 = 0.2, eps_f = 0.88, means = 0.05, total = 1;
+  int runs = 3;
+};
+BOOST_DESCRIBE_STRUCT(SearchOptions, (), (delta, eps1, eps2, eps_f, means, total, runs))
 
-Result<Analytic> compute_composition(const json::object& options, const PaperValues&) {
-  const double delta = double_or(options, "delta", 1e-5);
-  const double total = double_or(options, "total", 1);
-  const int runs = static_cast<int>(int_or(options, "runs", 3));
+Result<Analytic> compute_composition(const json::object& resolved, const PaperValues&) {
+  const auto [delta, eps1, eps2, eps_f, means, total, runs] = read_options<SearchOptions>(resolved);
   const std::vector<std::pair<std::string, Runs>> parts = {
-      {fmt::format("{} runs at eps1", runs), {double_or(options, "eps1", 0.1), runs}},
-      {fmt::format("{} runs at eps2", runs), {double_or(options, "eps2", 0.2), runs}},
-      {"final run", {double_or(options, "eps_f", 0.88), 1}},
-      {"feature means", {double_or(options, "means", 0.05), 1}}};
+      {fmt::format("{} runs at eps1", runs), {eps1, runs}},
+      {fmt::format("{} runs at eps2", runs), {eps2, runs}},
+      {"final run", {eps_f, 1}},
+      {"feature means", {means, 1}}};
   Analytic done;
   auto& table = done.table;
   table.name = "panda-imagenet-composition";
@@ -65,12 +54,22 @@ Result<Analytic> compute_composition(const json::object& options, const PaperVal
 }  // namespace
 
 Item panda_imagenet_composition() {
-  return {"panda-imagenet-composition",
-          "What the ImageNet search and its final run cost together",
-          "Panda et al. 2024, appendix A.1, figure 2, Theorem 4.1",
-          "panda",
-          options(),
-          compute_composition};
+  const auto epsilon = [](const char* name, const char* help) {
+    return ranged_option(name, 1e-6, 100, help);
+  };
+  return {
+      "panda-imagenet-composition",
+      "What the ImageNet search and its final run cost together",
+      "Panda et al. 2024, appendix A.1, figure 2, Theorem 4.1",
+      "panda",
+      options_of<SearchOptions>({ranged_option("delta", 1e-300, 0.5, "stated with the composition example"),
+                                 epsilon("eps1", "epsilon of a run of the first sweep (stated)"),
+                                 epsilon("eps2", "epsilon of a run of the second sweep (stated)"),
+                                 epsilon("eps_f", "epsilon of the final run (stated)"),
+                                 epsilon("means", "epsilon of the private mean of the features (stated)"),
+                                 epsilon("total", "what the paper says it adds up to"),
+                                 {.name = "runs", .help = "runs of each sweep (stated)", .min = 1}}),
+      compute_composition};
 }
 
 }  // namespace hyfreedp::analytic

@@ -8,18 +8,14 @@
 namespace hyfreedp::analytic {
 namespace {
 
-std::vector<OptionSpec> options() {
-  OptionSpec runs{"runs", OptionType::integer, 3, "runs of each sweep (stated)"};
-  runs.min = 1;
-  return {{"delta", OptionType::real, 1e-5, "stated with the composition example", "", 1e-300, 0.5},
-          {"total", OptionType::real, 1.0, "the budget that is split (stated)", "", 1e-6, 100},
-          runs};
-}
+struct SplitOptions {
+  double delta = 1e-5, total = 1;
+  int runs = 3;
+};
+BOOST_DESCRIBE_STRUCT(SplitOptions, (), (delta, total, runs))
 
-Result<Analytic> compute_table(const json::object& options, const PaperValues& paper) {
-  const double delta = double_or(options, "delta", 1e-5);
-  const double total = double_or(options, "total", 1);
-  const int runs = static_cast<int>(int_or(options, "runs", 3));
+Result<Analytic> compute_table(const json::object& resolved, const PaperValues& paper) {
+  const auto [delta, total, runs] = read_options<SplitOptions>(resolved);
   const auto printed = paper.table("11");
   if (printed.empty())
     return error("this item composes the paper's splits and needs the paper's values.json.");
@@ -77,12 +73,15 @@ Result<Analytic> compute_table(const json::object& options, const PaperValues& p
 }  // namespace
 
 Item panda_table_11() {
-  return {"panda-table-11",
-          "Splits (eps1, eps2, eps_f) of a total epsilon",
-          "Panda et al. 2024, table 11, Theorem 4.1",
-          "panda",
-          options(),
-          compute_table};
+  return {
+      "panda-table-11",
+      "Splits (eps1, eps2, eps_f) of a total epsilon",
+      "Panda et al. 2024, table 11, Theorem 4.1",
+      "panda",
+      options_of<SplitOptions>({ranged_option("delta", 1e-300, 0.5, "stated with the composition example"),
+                                ranged_option("total", 1e-6, 100, "the budget that is split (stated)"),
+                                {.name = "runs", .help = "runs of each sweep (stated)", .min = 1}}),
+      compute_table};
 }
 
 }  // namespace hyfreedp::analytic

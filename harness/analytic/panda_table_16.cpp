@@ -6,21 +6,14 @@
 namespace hyfreedp::analytic {
 namespace {
 
-std::vector<OptionSpec> options() {
-  const auto count = [](const char* name, int default_value, const char* help) {
-    OptionSpec option{name, OptionType::integer, default_value, help};
-    option.min = 1;
-    return option;
-  };
-  return {count("runs", 3, "runs of each of the two sweeps (stated)"),
-          count("grid", 100, "candidates of the grid (stated)"),
-          {"hours", OptionType::real, 1.0, "GPU hours of one run (stated)", "h", 1e-6, 1e6}};
-}
+struct CostOptions {
+  std::int64_t runs = 3, grid = 100;
+  double hours = 1;
+};
+BOOST_DESCRIBE_STRUCT(CostOptions, (), (runs, grid, hours))
 
-Result<Analytic> compute_table(const json::object& options, const PaperValues& paper) {
-  const double hours = double_or(options, "hours", 1);
-  const auto runs = static_cast<double>(int_or(options, "runs", 3));
-  const auto grid = static_cast<double>(int_or(options, "grid", 100));
+Result<Analytic> compute_table(const json::object& resolved, const PaperValues& paper) {
+  const auto [runs, grid, hours] = read_options<CostOptions>(resolved);
   Analytic done;
   auto& table = done.table;
   table.name = "panda-table-16";
@@ -36,9 +29,8 @@ Result<Analytic> compute_table(const json::object& options, const PaperValues& p
   table.columns = {"GPU hours", "wall-clock"};
   const struct {
     const char* title;
-    double total;
-    double serial;
-  } rows[] = {{"random", 1, 1}, {"grid", grid, 1}, {"ours", 2 * runs + 1, 3}};
+    double total, serial;
+  } rows[] = {{"random", 1, 1}, {"grid", 1.0 * grid, 1}, {"ours", 2.0 * runs + 1, 3}};
   for (const auto& row : rows) {
     table.rows.push_back({{row.title},
                           {compared(row.total * hours, paper.cell("16", {row.title}, {"GPU hours"}), 0),
@@ -50,12 +42,15 @@ Result<Analytic> compute_table(const json::object& options, const PaperValues& p
 }  // namespace
 
 Item panda_table_16() {
-  return {"panda-table-16",
-          "Cost of a search in GPU hours and on the clock",
-          "Panda et al. 2024, table 16",
-          "panda",
-          options(),
-          compute_table};
+  return {
+      "panda-table-16",
+      "Cost of a search in GPU hours and on the clock",
+      "Panda et al. 2024, table 16",
+      "panda",
+      options_of<CostOptions>({{.name = "runs", .help = "runs of each of the two sweeps (stated)", .min = 1},
+                               {.name = "grid", .help = "candidates of the grid (stated)", .min = 1},
+                               ranged_option("hours", 1e-6, 1e6, "GPU hours of one run (stated)", "h")}),
+      compute_table};
 }
 
 }  // namespace hyfreedp::analytic

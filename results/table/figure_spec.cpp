@@ -5,115 +5,109 @@
 
 #include "harness/base/option_lines.h"
 #include "harness/base/text.h"
+#include "results/table/figure_options.h"
 
 namespace hyfreedp::results {
 namespace {
 
+OptionSpec choice(std::string name, std::vector<std::string> choices, std::string help) {
+  return {.name = std::move(name), .help = std::move(help), .choices = std::move(choices)};
+}
+
 OptionSpec metric() {
-  return choice_option("metric", {"accuracy", "loss"}, "test metric: accuracy in percent or loss in nats");
+  return choice("metric", {"accuracy", "loss"}, "test metric: accuracy in percent or loss in nats");
+}
+
+// `what`: a box, a line or a colour.
+OptionSpec by(const std::string& what) {
+  return plain_option(
+      "by",
+      fmt::format("one {} for each group of rows (a row without a group is one), or for each row", what));
 }
 
 std::vector<FigureKind> make_kinds() {
   return {
-      {"accuracy",
-       "Test metric against ε",
+      {"accuracy", "Test metric against ε",
        "One box for each panel and one line for each row: mean over seeds with bars of one sample standard "
        "deviation; the non-private column stands apart.",
        false,
-       {metric(),
-        text_option("setting", "",
-                    "in place of the metric a setting of the reported runs, or a product of settings "
-                    "('rate * steps')")}},
-      {"curves",
-       "Curves over steps",
+       options_of<AccuracyOptions>(
+           {metric(),
+            plain_option("setting",
+                         "in place of the metric a setting of the reported runs, or a product of settings "
+                         "('rate * steps')")})},
+      {"curves", "Curves over steps",
        "Stored scalars and test metrics of the reported runs over steps: median over seeds, with a band. One "
        "quantity: a "
        "box an (panel, epsilon); several: a column each.",
        false,
-       {text_option(
-            "quantities", "step-size",
-            "separated by commas: names of stored scalars (eta, R_l, d, distance, ...), 'test loss', 'test "
-            "accuracy', 'training loss' (evaluate: {training_split: true}), or "
-            "step-size (the one in force, where the method chooses it)"),
-        choice_option("band", {"range", "quartiles", "none"},
-                      "over the seeds: smallest to largest, or the middle half"),
-        choice_option("scale", {"auto", "linear", "logarithmic"},
-                      "scale of the values; auto: logarithmic, except for accuracies and values that are not "
-                      "positive")}},
-      {"probe-fit",
-       "Losses along the step and their parabola",
+       options_of<CurvesOptions>(
+           {plain_option("quantities",
+                         "separated by commas: names of stored scalars (eta, R_l, d, distance, ...), 'test "
+                         "loss', 'test accuracy', 'training loss' (evaluate: {training_split: true}), or "
+                         "step-size (the one in force, where the method chooses it)"),
+            plain_option("band", "over the seeds: smallest to largest, or the middle half"),
+            choice("scale", {"auto", "linear", "logarithmic"},
+                   "scale of the values; auto: logarithmic, except for accuracies and values that are not "
+                   "positive")})},
+      {"probe-fit", "Losses along the step and their parabola",
        "The released losses that a probing controller saw at some steps, over the step length, with the "
        "parabola fitted to "
        "them; one run a box row.",
        false,
-       {{.name = "at",
-         .type = OptionType::integer_list,
-         .default_value = json::array{},
-         .help = "steps to show (the nearest probe at or after each); none: four, evenly spread",
-         .min = 0},
-        {.name = "seed",
-         .type = OptionType::integer,
-         .default_value = nullptr,
-         .help = "seed of the run that is shown; none: the row's first",
-         .min = 0}}},
-      {"heat-map",
-       "Grid of a test metric",
-       "The test metric over two settings of the runs, mean over seeds; the best cell is framed.",
-       true,
-       {text_option("x", "rate",
-                    "setting along x: rate, clipping_constant, steps, ... or a path into a run's config"),
-        text_option("y", "clipping_constant", "setting along y"), metric(),
-        flag_option("log_colour", false, "colours over the logarithm of the metric")}},
-      {"box",
-       "Candidates as box plots",
+       options_of<ProbeFitOptions>(
+           {{.name = "at",
+             .help = "steps to show (the nearest probe at or after each); none: four, evenly spread",
+             .min = 0},
+            {.name = "seed", .help = "seed of the run that is shown; none: the row's first", .min = 0}})},
+      {"heat-map", "Grid of a test metric",
+       "The test metric over two settings of the runs, mean over seeds; the best cell is framed.", true,
+       options_of<HeatMapOptions>(
+           {plain_option(
+                "x", "setting along x: rate, clipping_constant, steps, ... or a path into a run's config"),
+            plain_option("y", "setting along y"), metric(),
+            plain_option("log_colour", "colours over the logarithm of the metric")})},
+      {"box", "Candidates as box plots",
        "The test metric of every candidate (a run's settings, mean over seeds): quartiles, whiskers to the "
        "last candidate "
        "within 1.5 interquartile ranges, and the candidates as points.",
        true,
-       {metric(), text_option("marked", "", "candidates drawn black: settings, as in 'rate=0.001'"),
-        text_option("starred", "",
-                    "candidates drawn as stars: settings, as in 'rate=0.001, beta1=0.9, beta2=0.999'"),
-        choice_option("by", {"group", "row"},
-                      "one box for each group of rows (a row without a group is one), or for each row")}},
-      {"candidates",
-       "Candidates over steps",
+       options_of<BoxOptions>(
+           {metric(), plain_option("marked", "candidates drawn black: settings, as in 'rate=0.001'"),
+            plain_option("starred",
+                         "candidates drawn as stars: settings, as in 'rate=0.001, beta1=0.9, beta2=0.999'"),
+            by("box")})},
+      {"candidates", "Candidates over steps",
        "Median and best over the candidates of each group of rows, over steps, with a band around the "
        "median.",
        true,
-       {metric(),
-        choice_option(
-            "band", {"bootstrap", "range", "none"},
-            "around the median: 95 % percentile bootstrap interval over candidates, or all candidates"),
-        choice_option("by", {"group", "row"},
-                      "one line for each group of rows (a row without a group is one), or for each row")}},
-      {"pareto",
-       "Two quantities of every run and their Pareto front",
+       options_of<CandidatesOptions>(
+           {metric(),
+            choice(
+                "band", {"bootstrap", "range", "none"},
+                "around the median: 95 % percentile bootstrap interval over candidates, or all candidates"),
+            by("line")})},
+      {"pareto", "Two quantities of every run and their Pareto front",
        "A point a run's settings (mean over seeds), y against x, and the front of those that no other beats "
        "in both.",
        true,
-       {text_option("x", "rate * steps", "setting, product of settings ('rate * steps'), or epsilon"),
-        metric(), choice_option("front", {"lower", "higher", "none"}, "which x is better"),
-        choice_option("x_scale", {"auto", "linear", "logarithmic"},
-                      "auto: logarithmic over more than one decade"),
-        choice_option("by", {"group", "row"},
-                      "one colour for each group of rows (a row without a group is one), or for each row")}},
-      {"bars",
-       "Cost relative to a row",
+       options_of<ParetoOptions>(
+           {plain_option("x", "setting, product of settings ('rate * steps'), or epsilon"), metric(),
+            choice("front", {"lower", "higher", "none"}, "which x is better"),
+            choice("x_scale", {"auto", "linear", "logarithmic"},
+                   "auto: logarithmic over more than one decade"),
+            by("colour")})},
+      {"bars", "Cost relative to a row",
        "Time of the reported run, as a ratio to a row's: mean over seeds, bars of one sample standard "
        "deviation.",
        false,
-       {text_option("relative_to", "", "id of the row that is 1; empty: seconds, not ratios"),
-        choice_option("per", {"step", "run"}, "seconds a step, or of the whole run")}},
-      {"epsilon-steps",
-       "ε over steps",
-       "What a run's executed events had cost after each step, of the reported run of the first seed.",
-       false,
-       {{.name = "points",
-         .type = OptionType::integer,
-         .default_value = 12,
-         .help = "steps at which it is priced",
-         .min = 2,
-         .max = 200}}},
+       options_of<BarsOptions>(
+           {plain_option("relative_to", "id of the row that is 1; empty: seconds, not ratios"),
+            choice("per", {"step", "run"}, "seconds a step, or of the whole run")})},
+      {"epsilon-steps", "ε over steps",
+       "What a run's executed events had cost after each step, of the reported run of the first seed.", false,
+       options_of<EpsilonStepsOptions>(
+           {{.name = "points", .help = "steps at which it is priced", .min = 2, .max = 200}})},
       {"signal",
        "What probes see beside their noise",
        "Slope and curvature along the step over the standard deviation of the noise in them, against the "
@@ -121,18 +115,13 @@ std::vector<FigureKind> make_kinds() {
        "parameters: a point a panel, a line a row.",
        false,
        {}},
-      {"tuning-cost",
-       "ε over the number of candidates",
+      {"tuning-cost", "ε over the number of candidates",
        "What trying so many candidates would cost at a row's noise: each composed with the last (PLD or RDP, "
        "the smaller), "
        "and private selection with a geometric number of runs (RDP).",
        false,
-       {{.name = "most",
-         .type = OptionType::integer,
-         .default_value = 100,
-         .help = "candidates at most",
-         .min = 2,
-         .max = 100000}}},
+       options_of<TuningCostOptions>(
+           {{.name = "most", .help = "candidates at most", .min = 2, .max = 100000}})},
   };
 }
 

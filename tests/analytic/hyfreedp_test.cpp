@@ -51,9 +51,9 @@ TEST(Noises, WhatTheyCostIsTheBudgetByTheirOwnRule) {
   NoiseSetting setting;
   setting.epsilon = 3;
   const auto noises = paper_noises(setting, "gdp", Noise::laplace).value();
-  const double mu = std::sqrt(clt_mu_squared(setting.sample_rate, 250, Noise::gaussian, noises.sigma_g) +
-                              clt_mu_squared(setting.sample_rate, 150, Noise::laplace, noises.sigma_l));
-  EXPECT_NEAR(accounting::gdp_epsilon(mu, setting.delta).value(), 3, 1e-6);
+  const double mu = std::sqrt(clt_mu_squared(setting.sample_rate(), 250, Noise::gaussian, noises.sigma_g) +
+                              clt_mu_squared(setting.sample_rate(), 150, Noise::laplace, noises.sigma_l));
+  EXPECT_NEAR(accounting::gdp_epsilon(mu, setting.delta()).value(), 3, 1e-6);
 }
 
 // The chi-square divergence by its definition, sums over a fine grid.
