@@ -4,26 +4,12 @@
 
 namespace hyfreedp {
 
-OptionSpec flag_option(std::string name, bool default_value, std::string help) {
-  return {.name = std::move(name),
-          .type = OptionType::boolean,
-          .default_value = default_value,
-          .help = std::move(help)};
-}
-
 OptionSpec choice_option(std::string name, std::vector<std::string> choices, std::string help) {
   return {.name = std::move(name),
           .type = OptionType::choice,
           .default_value = json::value(choices.front()),
           .help = std::move(help),
           .choices = choices};
-}
-
-OptionSpec text_option(std::string name, json::value default_value, std::string help) {
-  return {.name = std::move(name),
-          .type = OptionType::text,
-          .default_value = std::move(default_value),
-          .help = std::move(help)};
 }
 
 OptionSpec plain_option(std::string name, std::string help) {

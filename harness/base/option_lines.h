@@ -5,11 +5,8 @@
 
 namespace hyfreedp {
 
-OptionSpec flag_option(std::string name, bool default_value, std::string help);
 // The first choice is the default.
 OptionSpec choice_option(std::string name, std::vector<std::string> choices, std::string help);
-// A null default: it may be absent.
-OptionSpec text_option(std::string name, json::value default_value, std::string help);
 // Options for members of a described struct: type and default are the member's (options_of of
 // describe.h).
 OptionSpec plain_option(std::string name, std::string help);
