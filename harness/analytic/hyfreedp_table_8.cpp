@@ -8,7 +8,6 @@
 namespace hyfreedp::analytic {
 namespace {
 
-using accounting::EpsilonAnswer;
 using accounting::Events;
 using accounting::Noise;
 

@@ -15,11 +15,10 @@ Result<results::ValueRow> row_of(const NoiseSetting& setting, results::ValueTabl
   if (!noises) return noises.error();
   const double sigma = noises->sigma_g / setting.gamma;
   const auto steps = static_cast<double>(setting.steps);
-  const double probes =
-      static_cast<double>((setting.steps + setting.interval - 1) / setting.interval * setting.points);
+  const auto probes = (setting.steps + setting.interval - 1) / setting.interval * setting.points;
   const double vanilla = clt_mu_squared(setting.sample_rate(), steps, Noise::gaussian, sigma);
-  const double ours =
-      vanilla + clt_mu_squared(setting.sample_rate(), probes, Noise::gaussian, noises->sigma_l);
+  const double ours = vanilla + clt_mu_squared(setting.sample_rate(), static_cast<double>(probes),
+                                               Noise::gaussian, noises->sigma_l);
   const auto claimed = accounting::gdp_epsilon(std::sqrt(vanilla), setting.delta());
   if (!claimed) return claimed.error();
   const auto real =

@@ -36,7 +36,7 @@ enum class Quantity { ratio, talwar, candidates };
 // The value of one data set: the cost ratio, Liu-Talwar's epsilon at a mean number of candidates,
 // or how many candidates the moments accountant composes at Liu-Talwar's lowest price.
 Result<double> value_of(Quantity quantity, const MohapatraRun& run, double mean) {
-  const auto talwar = liu_talwar_epsilon(run, mean);
+  auto talwar = liu_talwar_epsilon(run, mean);
   if (!talwar || quantity == Quantity::talwar) return talwar;
   if (quantity == Quantity::candidates) {
     const auto count = moments_candidates(run, *talwar);
