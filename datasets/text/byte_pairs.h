@@ -56,8 +56,8 @@ class BytePairs {
   // The ids of a text. The object caches the words that it has met, so it must not be used by
   // several threads at once.
   std::vector<std::int64_t> encode(std::string_view text);
-  // The text of some ids, without marks and unknown ids, and with bytes for symbols that are written
-  // "<0x0A>".
+  // The text of some ids, without marks and unknown ids, and with bytes for symbols that are
+  // written "<0x0A>".
   std::string text_of(const std::vector<std::int64_t>& ids) const;
   std::int64_t vocabulary() const { return static_cast<std::int64_t>(symbols_.size()); }
   // The id of a mark; nothing where there is no such mark.

@@ -19,11 +19,11 @@ struct ProgramCall {
   std::vector<std::string> arguments = {};
   std::string folder = {};                       // in which it runs; empty: this process's
   std::string output = {};                       // file for its standard output; empty: nowhere
-  std::vector<std::string> without = {};         // variables of the environment that it does not get
+  std::vector<std::string> without = {};         // variables that it does not get
   std::map<std::string, std::string> with = {};  // variables that it gets beside this process's own
   std::string input = {};                        // its standard input, as far as it reads
-  // Gets each line of standard output, in place of a file, until it returns false. Then nobody reads
-  // any more.
+  // Gets each line of standard output, in place of a file, until it returns false. Then nobody
+  // reads any more.
   std::function<bool(const std::string& line)> on_output = {};
   // Gets each line of standard error as it comes, in a thread of its own.
   std::function<void(const std::string& line)> on_errors = {};

@@ -55,7 +55,9 @@ class OtherCode : public ::testing::Test {
   std::size_t retrain(const std::string& yaml, const std::vector<std::string>& asked) {
     auto spec = world_.read(yaml);
     restore_releases(world_.store(), world_.out(), "spent").value();
-    runner::retrain(world_.store(), world_.out(), spec, rows_to_retrain(changed(), asked, spec.content).value()).value();
+    runner::retrain(world_.store(), world_.out(), spec,
+                    rows_to_retrain(changed(), asked, spec.content).value())
+        .value();
     FakeExecutor executor;
     const auto report = world_.run(
         spec, executor, [] { return false; }, false);

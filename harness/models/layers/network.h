@@ -75,11 +75,10 @@ class Network {
 
   // Makes a network whose parameters are all zero, of the type and on the device of `options`.
   // Parameters whose name `trainable` rejects are frozen; without `trainable` all are trainable.
-  // `compute`: the compute type that it begins with, in which frozen weights are stored; absent: the
-  // parameters' type.
-  // Returns an error for a layer that mixes samples, for a trainable parameter that no layer's
-  // rules include, for a name that two layers use, and for a place whose input is not an earlier
-  // place.
+  // `compute`: the compute type that it begins with, in which frozen weights are stored; absent:
+  // the parameters' type. Returns an error for a layer that mixes samples, for a trainable
+  // parameter that no layer's rules include, for a name that two layers use, and for a place whose
+  // input is not an earlier place.
   static Result<Network> make(std::vector<Place> places, const torch::TensorOptions& options,
                               const Trainable& trainable = {}, std::optional<torch::ScalarType> compute = {});
 

@@ -32,8 +32,8 @@ struct SeenData {
 // watermarked or describes other files.
 Result<SeenData> private_data_of_start(const json::object& options);
 
-// True if a run kept the weights in `folder` and they are no release: trial.json has a watermark, or
-// the run has not finished (kept.json). An error where trial.json cannot be read.
+// True if a run kept the weights in `folder` and they are no release: trial.json has a watermark,
+// or the run has not finished (kept.json). An error where trial.json cannot be read.
 Result<bool> are_confidential(const std::string& folder);
 
 // The members of a release that say which data it was about.

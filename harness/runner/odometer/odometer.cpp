@@ -360,9 +360,9 @@ class Composer {
     add_selection(study, base, *study.dataset);
   }
 
-  // A run of another seed is like the selection's, but not its own: if no selection takes it, one is
-  // not known. What is shown of those that are known may not depend on the seeds that have begun,
-  // which would tell of the number of runs.
+  // A run of another seed is like the selection's, but not its own: if no selection takes it, one
+  // is not known. What is shown of those that are known may not depend on the seeds that have
+  // begun, which would tell of the number of runs.
   void take(const std::string& id, const SelectionStudy& study) {
     if (!study.seed || runs_.at(id).config.seed == *study.seed) open_.insert(id);
   }

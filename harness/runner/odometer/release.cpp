@@ -129,8 +129,8 @@ Result<void> check_unrecorded(const results::Store& store, const OutFolder& out,
                   spec.path, out.journals()));
 }
 
-// The database and the records know another version of the spec: they may be older copies, of before
-// this one was run.
+// The database and the records know another version of the spec: they may be older copies, of
+// before this one was run.
 Result<void> check_added(const results::Store& store, const OutFolder& out, const Spec& spec) {
   if (has_seeded_noise(spec)) return {};
   const auto records = read_release_records(out, spec.content.name);

@@ -20,9 +20,9 @@ namespace hyfreedp::runner {
 // (results::Store::Mode::scratch).
 Result<std::map<std::string, std::string>> restore_from_records(results::Store& store, const OutFolder& out);
 
-// The same for a run of `spec`: an error where its record cannot be read or, unless `fresh`, a row of
-// it cannot come back, which a new release does without. What is wrong with the rows of another spec
-// is told when that one is run.
+// The same for a run of `spec`: an error where its record cannot be read or, unless `fresh`, a row
+// of it cannot come back, which a new release does without. What is wrong with the rows of another
+// spec is told when that one is run.
 Result<void> restore_for(results::Store& store, const OutFolder& out, const std::string& spec,
                          bool fresh = false);
 
