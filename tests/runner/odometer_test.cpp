@@ -308,12 +308,14 @@ TEST(Odometer, DataThatWereDeclaredPublicHaveNoEpsilonOnceTheyArePrivate) {
 TEST(Odometer, APrivateSelectionCountsAsOneWhateverBecomesOfIt) {
   std::set<std::size_t> numbers;
   std::set<double> epsilons;
+  std::set<std::int64_t> declared_public;
   for (const std::string seed : {"a", "b", "c"}) {
     World world;
     FakeExecutor first;
     const auto spec = spec_of("selection", kSelection, "[8]", seed);
     world.run(spec, first, [&] { return first.ended >= 3; });  // stopped in the midst of it
     epsilons.insert(epsilon_of(world));
+    declared_public.insert(only(world).public_runs);
     EXPECT_FALSE(only(world).has_unknown_selection);
     FakeExecutor second;
     second.fate = [&](const auto& config) {
@@ -326,6 +328,7 @@ TEST(Odometer, APrivateSelectionCountsAsOneWhateverBecomesOfIt) {
     world.run(spec, third);
     epsilons.insert(epsilon_of(world));
     EXPECT_EQ(only(world).selections, 2U);  // seeds
+    declared_public.insert(only(world).public_runs);
     numbers.insert(world.store().trials()->size());
 
     // Replaced by another spec of its name, its cost stays.
@@ -337,6 +340,7 @@ TEST(Odometer, APrivateSelectionCountsAsOneWhateverBecomesOfIt) {
   }
   EXPECT_GT(numbers.size(), 1U);
   EXPECT_THAT(epsilons, SizeIs(1));
+  EXPECT_THAT(declared_public, ElementsAre(1));
 }
 
 // A Poisson number of runs may be 0. That output costs what any other does, in the row and in the

@@ -158,15 +158,18 @@ TEST_F(OlderRecord, ARowThatWasOpenedAgainIsOpen) {
   EXPECT_DOUBLE_EQ(cancelled(study), twice);
 }
 
+class PricedAgain : public OlderRecord, public ::testing::WithParamInterface<std::string> {};
+
 // The journal alone tells of the second attempt.
-TEST_F(OlderRecord, ARowThatWasCancelledIsPricedAgain) {
-  const auto yaml = fixed("1e-2", "q");
+TEST_P(PricedAgain, ARowThatWasCancelledBeforeIsDearer) {
+  const auto& yaml = GetParam();
+  const auto name = world.read(yaml).content.name;
   stop_again(Fate::linger, yaml);
-  const auto study = world.store().studies("q").value().at(0).id;
+  const auto study = world.store().studies(name).value().at(0).id;
   const auto once = cancelled(study);
   keep_database();
-  ASSERT_TRUE(reopen(world.store(), world.out(), *world.store().spec("q").value(),
-                     world.store().studies("q").value()));
+  ASSERT_TRUE(reopen(world.store(), world.out(), *world.store().spec(name).value(),
+                     world.store().studies(name).value()));
   lose_keys_of_runs();
   FakeExecutor killed;
   killed.fate = [](const auto&) { return Fate::crash; };
@@ -180,6 +183,10 @@ TEST_F(OlderRecord, ARowThatWasCancelledIsPricedAgain) {
   ASSERT_TRUE(price_cancelled_again(world.store(), world.out()));
   EXPECT_EQ(world.store().study(study).value()->total->epsilon, again);
 }
+
+INSTANTIATE_TEST_SUITE_P(Rows, PricedAgain,
+                         ::testing::Values(fixed("1e-2", "q"),
+                                           boost::replace_all_copy(kSel, "[0, 1]", "[0]")));
 
 // The older database has the row as it was cancelled the first time.
 TEST_F(OlderRecord, ARowThatWasCancelledAgainHasItsLaterPrice) {

@@ -100,8 +100,8 @@ Result<Composition> of_booked_seed(const results::Store& store, const OutFolder&
 }
 
 // Returns what the dearest run like those of the selection executed, and at least what each was to
-// execute.
-Result<std::vector<accounting::Event>> dearest_like(const results::Store& store,
+// execute. `out`: journals and keys are read beside the database; null: they are not.
+Result<std::vector<accounting::Event>> dearest_like(const results::Store& store, const OutFolder* out,
                                                     const accounting::Selection& booked,
                                                     const trial::Named& dataset) {
   std::set<std::string> listed;
@@ -120,6 +120,10 @@ Result<std::vector<accounting::Event>> dearest_like(const results::Store& store,
     if (as_json(config->dataset) != as_json(dataset) || !own.contains(planned) || !planned.contains(own))
       continue;
     dearest.raise_to(trial::EventTally(run.events));
+    if (out == nullptr) continue;
+    const auto charged = charged_to(store, *out, run.id);
+    if (!charged) return charged.error();
+    dearest.raise_to(trial::EventTally(*charged));
   }
   return dearest.events();
 }
@@ -132,7 +136,7 @@ Result<Composition> composition_of(const results::Store& store, const OutFolder&
       dataset) {
     auto booked = Composition::from_json(study.composition, "study " + study.id);
     if (!booked) return booked.error();
-    auto executed = dearest_like(store, booked->selection, *dataset);
+    auto executed = dearest_like(store, &out, booked->selection, *dataset);
     if (!executed) return executed.error();
     booked->unlisted =
         Composition::Unlisted{.executed = std::move(*executed), .planned = booked->selection.base};
@@ -237,7 +241,7 @@ Result<void> keep_lost_cost(results::Store& store, const results::StudyRecord& s
   if (!booked) return booked.error();
   const auto dataset = booked_dataset(study.composition);
   if (!dataset || !booked->unlisted) return {};
-  const auto known = dearest_like(store, booked->selection, *dataset);
+  const auto known = dearest_like(store, nullptr, booked->selection, *dataset);
   if (!known) return known.error();
   if (trial::EventTally(*known).contains(trial::EventTally(booked->unlisted->executed))) return {};
   return store.put_retired({study.id, study.spec, study.method, study.composition, study.trials});

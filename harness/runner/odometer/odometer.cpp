@@ -440,15 +440,17 @@ class Composer {
       odometer_.tested.emplace(canonical_json(as_json(test)), test_set_of(test));
     }
     if (!run.config.privacy.is_private) ++spending.non_private_runs;
-    if (datasets::training_split_is_public(run.config.dataset.name, run.config.dataset.options)) {
+    // However many runs private selections made, they count as one.
+    const bool is_hidden = run.may_be_selected() && !is_listed(id) && !options_.confidential;
+    if (datasets::training_split_is_public(run.config.dataset.name, run.config.dataset.options) &&
+        (!is_hidden || public_.insert(&spending).second))
       ++spending.public_runs;
-    }
     if (run.has_validated) spending.oracle_scores += oracle_scores_of(run.config.evaluation);
     if (run.executed.empty()) return;
     if (run.config.noise_seed) spending.reproducible_noise = true;
     const bool in_selection = selected_.contains(id) || open_.contains(id);
     if (in_selection && !is_listed(id)) return;
-    if (run.may_be_selected() && !is_listed(id) && !options_.confidential) {
+    if (is_hidden) {
       spending.has_unknown_selection = true;
       return;
     }
@@ -493,7 +495,8 @@ class Composer {
   std::set<std::string> selected_;  // runs of selections that are over
   // Runs that may be of open ones, or of some whose runs are not listed.
   std::set<std::string> open_;
-  std::set<std::string> made_;  // bookings of rows that list their runs
+  std::set<const Spending*> public_;  // of data that hidden runs' specs declared public
+  std::set<std::string> made_;        // bookings of rows that list their runs
 };
 
 }  // namespace
