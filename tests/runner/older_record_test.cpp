@@ -140,7 +140,7 @@ TEST_F(OlderRecord, ARowThatIsTrainedAnewTakesANumberThatNoJournalHas) {
 }
 
 // The older database has the row as cancelled, and the record as opened again.
-TEST_F(OlderRecord, ARowThatWasOpenedAgainIsOpen) {
+TEST_F(OlderRecord, ARowThatWasOpenedAgainHasItsLaterPrice) {
   const auto yaml = fixed("1e-2", "q");
   stop_again(Fate::linger, yaml);
   const auto study = world.store().studies("q").value().at(0).id;

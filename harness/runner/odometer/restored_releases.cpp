@@ -141,24 +141,6 @@ bool was_cancelled_later(const results::StudyRecord& known, const results::Study
   return !known.total || recorded.total->epsilon > known.total->epsilon;
 }
 
-// True if the database has the row as cancelled, and it was opened again: in the record it is open,
-// with an attempt that the database does not know.
-Result<bool> was_opened_again(const results::Store& store, const RecordedStudy& recorded) {
-  const auto known = store.study(recorded.study.id);
-  if (!known) return known.error();
-  if (!*known || !results::is_cancelled(**known) || results::is_answered(recorded.study)) return false;
-  for (const auto& run : recorded.runs) {
-    const auto here = store.trial(run.id);
-    if (!here) return here.error();
-    for (const auto& attempt : run.charged) {
-      const bool is_known =
-          *here && std::ranges::count((**here).charged, attempt.name, &trial::ChargedAttempt::name) > 0;
-      if (has_nonce(attempt) && !is_known) return true;
-    }
-  }
-  return false;
-}
-
 // True if the database says at least as much of the row.
 bool says_as_much(const std::optional<results::StudyRecord>& known, const results::StudyRecord& recorded) {
   const bool is_unbooked = known && !results::is_answered(*known) && booking_of(known->composition).empty();
@@ -235,9 +217,8 @@ Result<std::string> put_runs(results::Store& store, const OutFolder& out, const 
 }
 
 // The row and the runs that it lists. Returns why the row cannot come back, or nothing; what it
-// cost is there in any case. `anew`: the record's row takes the place of the database's.
-Result<std::string> put_back(results::Store& store, const OutFolder& out, const RecordedStudy& recorded,
-                             bool anew = false) {
+// cost is there in any case.
+Result<std::string> put_back(results::Store& store, const OutFolder& out, const RecordedStudy& recorded) {
   const auto known = store.study(recorded.study.id);
   if (!known) return known.error();
   const auto lost = lost_of_selection(store, out, recorded);
@@ -249,7 +230,7 @@ Result<std::string> put_back(results::Store& store, const OutFolder& out, const 
     if (auto retired = retire_other_booking(store, *known, recorded.study); !retired) return retired.error();
     return put_lost_selection(store, recorded, *lost);
   }
-  if (!anew && says_as_much(*known, recorded.study)) return std::string();
+  if (says_as_much(*known, recorded.study)) return std::string();
   if (auto retired = retire_other_booking(store, *known, recorded.study); !retired) return retired.error();
   auto study = recorded.study;
   const bool is_cancelled = results::is_cancelled(study);
@@ -334,11 +315,7 @@ Result<std::string> restore(results::Store& store, const OutFolder& out, const s
         if (auto put = store.put_data(dataset, identity); !put) return put.error();
       }
     }
-    std::set<std::string> opened_again;
     for (const auto& study : record.studies) {
-      const auto opened = was_opened_again(store, study);
-      if (!opened) return opened.error();
-      if (*opened) opened_again.insert(study.study.id);
       if (auto put = put_costs(store, out, study); !put) return put.error();
     }
     if (auto put = put_selections(store, record); !put) return put.error();
@@ -349,7 +326,7 @@ Result<std::string> restore(results::Store& store, const OutFolder& out, const s
     }
     for (const auto& study : record.studies) {
       if (is_current) {
-        const auto why = put_back(store, out, study, opened_again.contains(study.study.id));
+        const auto why = put_back(store, out, study);
         if (!why) return why.error();
         if (missing.empty()) missing = *why;
         continue;
