@@ -1,5 +1,6 @@
 #include "harness/runner/odometer/odometer.h"
 
+#include <boost/algorithm/string/replace.hpp>
 #include <gmock/gmock.h>
 
 #include "harness/mechanism/releases.h"
@@ -341,6 +342,20 @@ TEST(Odometer, APrivateSelectionCountsAsOneWhateverBecomesOfIt) {
   EXPECT_GT(numbers.size(), 1U);
   EXPECT_THAT(epsilons, SizeIs(1));
   EXPECT_THAT(declared_public, ElementsAre(1));
+}
+
+// Also where other data are found between them.
+TEST(Odometer, HiddenRunsOfDataThatAreDeclaredPublicCountAsOne) {
+  World world;
+  FakeExecutor executor;
+  world.run(spec_of("selection", kSelection, "[8]"), executor);
+  for (const std::string data : {"1001", "1002", "1003", "1004", "1005", "1006"}) {
+    const auto spec = spec_of("fixed-" + data, kFixed, "[8]");
+    world.run(boost::replace_all_copy(spec, "train: 2000", "train: " + data), executor);
+  }
+  const auto odometer = odometer_of(world.store(), world.out()).value();
+  ASSERT_THAT(odometer.data, SizeIs(7));
+  for (const auto& one : odometer.data) EXPECT_EQ(one.public_runs, one.selections > 0 ? 1 : 2) << one.title();
 }
 
 // A Poisson number of runs may be 0. That output costs what any other does, in the row and in the

@@ -29,6 +29,19 @@ class OlderRecord : public LostFiles {
   bool has_unknown_selection() {
     return odometer_of(world.store(), world.out()).value().data.at(0).has_unknown_selection;
   }
+  // The row of a run that was stopped and cancelled, and its price. The database is kept then; the
+  // row is opened again, and the key of its run lost.
+  std::pair<std::string, double> cancel_and_open(const std::string& yaml) {
+    const auto name = world.read(yaml).content.name;
+    stop_again(Fate::linger, yaml);
+    const auto study = world.store().studies(name).value().at(0).id;
+    const auto price = cancelled(study);
+    keep_database();
+    EXPECT_TRUE(reopen(world.store(), world.out(), *world.store().spec(name).value(),
+                       world.store().studies(name).value()));
+    lose_keys_of_runs();
+    return {study, price};
+  }
 
  private:
   std::string record_;
@@ -142,13 +155,7 @@ TEST_F(OlderRecord, ARowThatIsTrainedAnewTakesANumberThatNoJournalHas) {
 // The older database has the row as cancelled, and the record as opened again.
 TEST_F(OlderRecord, ARowThatWasOpenedAgainHasItsLaterPrice) {
   const auto yaml = fixed("1e-2", "q");
-  stop_again(Fate::linger, yaml);
-  const auto study = world.store().studies("q").value().at(0).id;
-  const auto once = cancelled(study);
-  keep_database();
-  ASSERT_TRUE(reopen(world.store(), world.out(), *world.store().spec("q").value(),
-                     world.store().studies("q").value()));
-  lose_keys_of_runs();
+  const auto [study, once] = cancel_and_open(yaml);
   stop_again(Fate::linger, yaml);
   const auto copy = copied();
   const auto twice = cancelled(study);
@@ -163,14 +170,7 @@ class PricedAgain : public OlderRecord, public ::testing::WithParamInterface<std
 // The journal alone tells of the second attempt.
 TEST_P(PricedAgain, ARowThatWasCancelledBeforeIsDearer) {
   const auto& yaml = GetParam();
-  const auto name = world.read(yaml).content.name;
-  stop_again(Fate::linger, yaml);
-  const auto study = world.store().studies(name).value().at(0).id;
-  const auto once = cancelled(study);
-  keep_database();
-  ASSERT_TRUE(reopen(world.store(), world.out(), *world.store().spec(name).value(),
-                     world.store().studies(name).value()));
-  lose_keys_of_runs();
+  const auto [study, once] = cancel_and_open(yaml);
   FakeExecutor killed;
   killed.fate = [](const auto&) { return Fate::crash; };
   EXPECT_FALSE(world.try_run(world.read(yaml), killed, kNever, false));
@@ -191,13 +191,7 @@ INSTANTIATE_TEST_SUITE_P(Rows, PricedAgain,
 // The older database has the row as it was cancelled the first time.
 TEST_F(OlderRecord, ARowThatWasCancelledAgainHasItsLaterPrice) {
   const auto yaml = fixed("1e-2", "q");
-  stop_again(Fate::linger, yaml);
-  const auto study = world.store().studies("q").value().at(0).id;
-  const auto once = cancelled(study);
-  keep_database();
-  ASSERT_TRUE(reopen(world.store(), world.out(), *world.store().spec("q").value(),
-                     world.store().studies("q").value()));
-  lose_keys_of_runs();
+  const auto [study, once] = cancel_and_open(yaml);
   stop_again(Fate::linger, yaml);
   const auto twice = cancelled(study);
   EXPECT_GT(twice, once);

@@ -14,6 +14,7 @@
 #include "harness/base/text.h"
 #include "harness/mechanism/releases.h"
 #include "harness/runner/odometer/charge.h"
+#include "harness/runner/odometer/found_runs.h"
 #include "harness/runner/odometer/release_record_file.h"
 #include "results/store/states.h"
 
@@ -23,175 +24,6 @@ namespace {
 using accounting::Event;
 using baselines::Composition;
 using trial::EventTally;
-
-// One run, as far as it got.
-struct Run {
-  trial::TrialConfig config;
-  std::vector<Event> executed;
-  std::vector<trial::ChargedAttempt> attempts = {};  // which `executed` is of, unless it is over
-  bool is_finished = false;                          // it came to its end
-  bool is_final = false;                             // it will not go on
-  bool has_begun = false;                            // it may have read the data
-  bool has_validated = false;                        // has measured its accuracy on private data
-
-  std::int64_t release() const { return config.repetition / trial::kRepetitionsPerRelease; }
-  bool may_be_selected() const { return config.privacy.is_private && config.evaluation.score.has_value(); }
-  EventTally planned() const { return EventTally(mechanism::events(config)); }
-  std::vector<Event> charged() const { return is_finished ? executed : as_planned(config, executed); }
-};
-using Runs = std::map<std::string, Run>;
-
-Result<Run> run_of(const results::TrialRecord& record) {
-  auto config = trial::TrialConfig::from_json(record.config, "trial " + record.id);
-  if (!config) return config.error();
-  const bool finished = record.state == trial::TrialState::finished;
-  return Run{.config = std::move(*config),
-             .executed = record.events,
-             .is_finished = finished,
-             .is_final = results::is_final(record),
-             .has_begun = finished || (record.state == trial::TrialState::failed &&
-                                       !results::is_setup_failure(record.failure_kind)),
-             .has_validated = finished};
-}
-
-Result<Run> run_of(const random::KeyLabel& key) {
-  auto config = trial::TrialConfig::from_json(key.config, "the key file of trial " + key.trial);
-  if (!config) return config.error();
-  return Run{.config = std::move(*config), .executed = {}, .has_begun = true};
-}
-
-Run run_of(mechanism::Journal journal) {
-  Run run{.config = std::move(journal.config), .executed = std::move(journal.executed)};
-  const auto& finish = journal.finish;
-  run.is_finished = finish && finish->state == trial::TrialState::finished;
-  run.is_final =
-      finish && (finish->state == trial::TrialState::finished || !results::may_be_tried_again(finish->kind));
-  run.has_begun = !journal.steps.empty() || journal.has_undone_steps ||
-                  (finish && !results::is_setup_failure(finish->kind));
-  auto splits = std::move(journal.undone_splits);
-  for (const auto& metric : journal.metrics) splits.insert(metric.split);
-  run.has_validated = splits.contains(trial::kValidationSplit) || splits.contains(trial::kTrainSplit);
-  return run;
-}
-
-std::vector<std::filesystem::path> files_in(const std::string& folder, const std::string& extension,
-                                            std::vector<std::string>& unreadable) {
-  auto paths = entries_of(folder);
-  if (!paths) {
-    unreadable.push_back(paths.error().message);
-    return {};
-  }
-  std::erase_if(*paths, [&](const auto& path) { return path.extension() != extension; });
-  return std::move(*paths);
-}
-
-// Labels of the keys of runs, by trial. A key of the first format says no more than that its
-// journal must be there.
-std::map<std::string, random::KeyLabel> keys_of_runs(const OutFolder& out,
-                                                     std::vector<std::string>& unreadable) {
-  std::map<std::string, random::KeyLabel> labels;
-  for (const auto& path : files_in(out.keys(), ".key", unreadable)) {
-    const auto id = path.stem().string();
-    if (path.stem().extension() == ".draws") continue;
-    auto label = key_label(path.string());
-    if (!label) {
-      unreadable.push_back(label.error().message);
-    } else if (*label) {
-      labels.emplace(id, std::move(**label));
-    } else if (is_missing_journal(out.journal(id))) {
-      unreadable.push_back(path.string() + ": the journal of the run that this key was made for is missing");
-    }
-  }
-  return labels;
-}
-
-// Reads runs from journals, keys and the database's records of runs that are not over.
-class RunReader {
- public:
-  RunReader(Runs& runs, const OutFolder& out, const std::map<std::string, random::KeyLabel>& labels,
-            const std::map<std::string, results::TrialRecord>& records)
-      : runs_(runs), out_(out), labels_(labels), records_(records) {}
-
-  Result<void> add(mechanism::Journal journal) {
-    const std::string id = journal.trial;
-    auto charged = charge(id, &journal);
-    if (!charged) return charged.error();
-    const auto known = runs_.find(id);
-    auto run = run_of(std::move(journal));
-    run.executed = trial::events_of(*charged);
-    run.attempts = std::move(*charged);
-    run.has_begun = run.has_begun || (known != runs_.end() && known->second.has_begun);
-    runs_[id] = std::move(run);
-    read_.insert(id);
-    return {};
-  }
-
-  // Adds the runs whose journal is gone.
-  Result<void> add_others() {
-    for (const auto& [id, label] : labels_) {
-      if (runs_.contains(id)) continue;
-      auto run = run_of(label);
-      if (!run) return run.error();
-      runs_.emplace(id, std::move(*run));
-    }
-    for (auto& [id, run] : runs_) {
-      if (read_.contains(id) || run.is_final) continue;
-      auto charged = charge(id, nullptr);
-      if (!charged) return charged.error();
-      run.executed = trial::events_of(*charged);
-      run.attempts = std::move(*charged);
-      const auto record = records_.find(id);
-      const bool was_under_way = record != records_.end() && record->second.begun_after;
-      run.has_begun = run.has_begun || was_under_way || labels_.contains(id);
-      run.has_validated = run.has_begun;  // for all that is known
-    }
-    return {};
-  }
-
- private:
-  Result<std::vector<trial::ChargedAttempt>> charge(const std::string& id,
-                                                    const mechanism::Journal* journal) const {
-    const auto label = labels_.find(id);
-    const auto record = records_.find(id);
-    return charge_of({.journal = journal,
-                      .key = label != labels_.end() ? std::optional(label->second) : std::nullopt,
-                      .recorded = record != records_.end() ? &record->second : nullptr});
-  }
-
-  Runs& runs_;
-  const OutFolder& out_;
-  const std::map<std::string, random::KeyLabel>& labels_;
-  const std::map<std::string, results::TrialRecord>& records_;
-  std::set<std::string> read_;
-};
-
-Result<Runs> all_runs(const results::Store& store, const OutFolder& out,
-                      std::vector<std::string>& unreadable) {
-  Runs runs;
-  const auto records = store.trials();
-  if (!records) return records.error();
-  std::map<std::string, results::TrialRecord> open;
-  for (const auto& record : *records) {
-    auto run = run_of(record);
-    if (!run) return run.error();
-    if (!run->is_final) open.emplace(record.id, record);
-    runs.emplace(record.id, std::move(*run));
-  }
-  const auto labels = keys_of_runs(out, unreadable);
-  RunReader reader(runs, out, labels, open);
-  for (const auto& path : files_in(out.journals(), ".jsonl", unreadable)) {
-    const auto known = runs.find(path.stem().string());
-    if (known != runs.end() && known->second.is_final) continue;
-    auto journal = mechanism::read_journal(path.string());
-    if (!journal) {
-      if (!is_missing_journal(path.string())) unreadable.push_back(journal.error().message);
-    } else if (auto added = reader.add(std::move(*journal)); !added) {
-      return added.error();
-    }
-  }
-  if (auto added = reader.add_others(); !added) return added.error();
-  return runs;
-}
 
 // A private selection, and the runs that the database says it made.
 struct SelectionStudy {
@@ -292,7 +124,7 @@ class StudyReader {
 
 class Composer {
  public:
-  Composer(Odometer& odometer, const Runs& runs, const Studies& studies, const OdometerOptions& options)
+  Composer(Odometer& odometer, const FoundRuns& runs, const Studies& studies, const OdometerOptions& options)
       : odometer_(odometer), runs_(runs), studies_(studies), options_(options) {}
 
   void compose() {
@@ -431,7 +263,7 @@ class Composer {
     odometer_.of(booking.dataset).add_selection(selection);
   }
 
-  void add_run(const std::string& id, const Run& run) {
+  void add_run(const std::string& id, const FoundRun& run) {
     if (!run.has_begun && run.executed.empty()) return;
     auto& spending = odometer_.of(run.config.dataset);
     ++spending.runs;
@@ -443,7 +275,7 @@ class Composer {
     // However many runs private selections made, they count as one.
     const bool is_hidden = run.may_be_selected() && !is_listed(id) && !options_.confidential;
     if (datasets::training_split_is_public(run.config.dataset.name, run.config.dataset.options) &&
-        (!is_hidden || public_.insert(&spending).second))
+        (!is_hidden || public_.insert(data_text(run.config.dataset)).second))
       ++spending.public_runs;
     if (run.has_validated) spending.oracle_scores += oracle_scores_of(run.config.evaluation);
     if (run.executed.empty()) return;
@@ -487,7 +319,7 @@ class Composer {
   }
 
   Odometer& odometer_;
-  const Runs& runs_;
+  const FoundRuns& runs_;
   const Studies& studies_;
   const OdometerOptions& options_;
   // The bookings of selections by name and attempts.
@@ -495,8 +327,8 @@ class Composer {
   std::set<std::string> selected_;  // runs of selections that are over
   // Runs that may be of open ones, or of some whose runs are not listed.
   std::set<std::string> open_;
-  std::set<const Spending*> public_;  // of data that hidden runs' specs declared public
-  std::set<std::string> made_;        // bookings of rows that list their runs
+  std::set<std::string> public_;  // data that hidden runs' specs declared public
+  std::set<std::string> made_;    // bookings of rows that list their runs
 };
 
 }  // namespace
@@ -512,7 +344,7 @@ bool lists_its_runs(const std::string& method, const json::object& composition) 
 
 Result<std::map<std::string, RunCharge>> charged_runs(const results::Store& store, const OutFolder& out) {
   std::vector<std::string> unreadable;
-  const auto runs = all_runs(store, out, unreadable);
+  const auto runs = found_runs(store, out, unreadable);
   if (!runs) return runs.error();
   std::map<std::string, RunCharge> charged;
   for (const auto& [id, run] : *runs) {
@@ -583,7 +415,7 @@ Result<Odometer> odometer_of(const results::Store& store, const OutFolder& out,
     if (const auto records = read_release_records(out, spec); !records)
       odometer.unreadable.push_back(records.error().message);
   }
-  const auto runs = all_runs(store, out, odometer.unreadable);
+  const auto runs = found_runs(store, out, odometer.unreadable);
   if (!runs) return runs.error();
   const auto studies = StudyReader(store).read();
   if (!studies) return studies.error();
