@@ -171,5 +171,42 @@ TEST_F(LostAttempts, DoesNotMakeTheRecordForgetAnothersAttempt) {
   EXPECT_GT(epsilon(), twice);
 }
 
+// A copy of the journal from before the attempt booked anything is put back, and the key is lost.
+// Under another key the run goes on to its end, after which the database is deleted or an older one.
+class EarlierJournal : public LostFiles, public ::testing::WithParamInterface<std::tuple<Fate, bool>> {};
+
+TEST_P(EarlierJournal, DoesNotHideAnAttempt) {
+  const auto [fate, is_deleted] = GetParam();
+  const auto yaml = fixed("1e-2", "q");
+  if (fate == Fate::crash) {
+    kill_with_coordinator(yaml);
+  } else {
+    stop_again(fate, yaml);
+  }
+  const auto id = world.store().studies("q").value().at(0).trials.at(0);
+  const auto text = read_file(world.out().journal(id)).value();
+  ASSERT_TRUE(write_file_atomically(world.out().journal(id), text.substr(0, text.find('\n') + 1)));
+  lose_keys_of_runs();
+  keep_database();
+  const auto once = epsilon();
+  run(yaml);
+  const auto twice = epsilon();
+  ASSERT_GT(twice, once + 0.1);
+  const auto row = world.store().studies("q").value().at(0).total.value().epsilon;
+  if (is_deleted) {
+    world.forget_database();
+  } else {
+    put_database_back();
+  }
+  EXPECT_DOUBLE_EQ(epsilon(), twice);
+  run(yaml);
+  EXPECT_DOUBLE_EQ(epsilon(), twice);
+  EXPECT_DOUBLE_EQ(world.store().studies("q").value().at(0).total.value().epsilon, row);
+}
+
+INSTANTIATE_TEST_SUITE_P(LostAttempts, EarlierJournal,
+                         ::testing::Combine(::testing::Values(Fate::kill, Fate::cancel, Fate::crash),
+                                            ::testing::Bool()));
+
 }  // namespace lost_attempts_test
 }  // namespace hyfreedp::runner

@@ -41,6 +41,15 @@ std::ptrdiff_t count_nameless(const std::vector<trial::ChargedAttempt>& attempts
   return std::ranges::count_if(attempts, std::not_fn(has_nonce));
 }
 
+// True if the journal tells of all that the attempt booked. Whether another attempt goes on from it
+// is for the journal to say. An older copy of a journal, with which the run went on under another
+// key, tells of less.
+bool tells_all_of(const mechanism::Journal& journal, const trial::ChargedAttempt& attempt) {
+  const auto told = std::ranges::find(journal.charged, attempt.name, &trial::ChargedAttempt::name);
+  return told != journal.charged.end() &&
+         trial::EventTally(told->events).contains(trial::EventTally(attempt.events));
+}
+
 // The run as its record has it, without the attempts that its journal, its key and the database
 // explain: what was charged of one that was under way may turn out to have released nothing.
 // `known`: as the database has it; null: not at all. Then its key explains nothing, so that all is
@@ -69,8 +78,7 @@ Result<results::TrialRecord> unexplained(const OutFolder& out, const results::Tr
     if (!is_named && std::exchange(has_begun, false)) return true;
     // The last attempt of a journal without an end may have gone on, and the journal be an older
     // copy.
-    return journal && journal->nonces.contains(attempt.name) &&
-           (journal->finish || attempt.name != journal->nonce);
+    return journal && tells_all_of(*journal, attempt) && (journal->finish || attempt.name != journal->nonce);
   });
   return run;
 }
