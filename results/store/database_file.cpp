@@ -54,11 +54,16 @@ Result<void> check_is_sqlite(const std::string& path) {
 
 namespace {
 
-bool has_log(const std::string& path) {
+bool has_bytes(const std::string& path) {
   std::error_code absent;
-  const auto bytes = std::filesystem::file_size(path + "-wal", absent);
+  const auto bytes = std::filesystem::file_size(path, absent);
   return !absent && bytes > 0;
 }
+
+// Changes that the file itself has not, and changes in the file that a writer, who was killed, did
+// not complete.
+bool has_log(const std::string& path) { return has_bytes(path + "-wal"); }
+bool has_incomplete(const std::string& path) { return has_bytes(path + "-journal"); }
 
 // https://www.sqlite.org/uri.html
 std::string uri_of(const std::string& path) {
@@ -76,16 +81,28 @@ std::string uri_of(const std::string& path) {
 }  // namespace
 
 ReadAccess read_access(const std::string& path) {
-  if (has_log(path) || is_writable_folder(folder_of(path))) return {path, SQLite::OPEN_READONLY};
+  const bool is_writable = is_writable_folder(folder_of(path));
+  // SQLite undoes what is incomplete when it reads, and may do so only where it may write.
+  if (has_incomplete(path)) return {path, is_writable ? SQLite::OPEN_READWRITE : SQLite::OPEN_READONLY};
+  if (has_log(path) || is_writable) return {path, SQLite::OPEN_READONLY};
   return {uri_of(path), SQLite::OPEN_READONLY | SQLite::OPEN_URI};
 }
 
 std::string advice_on_log(const std::string& path) {
-  if (!has_log(path) || is_writable_folder(folder_of(path))) return "";
+  if (is_writable_folder(folder_of(path))) return "";
+  std::string what;
+  if (has_incomplete(path)) {
+    what = fmt::format("{}-journal undoes a change that was not completed, which", path);
+  } else if (has_log(path)) {
+    what = fmt::format("The last changes are in {}-wal, which", path);
+  } else {
+    return "";
+  }
   return fmt::format(
-      " The last changes are in {}-wal, which SQLite can only read where it may write beside it: copy the "
-      "folder to a place where you may write, and name the copy.",
-      path);
+      " {} SQLite can only read where it may write beside it: copy the folder to a place where you may "
+      "write, "
+      "and name the copy.",
+      what);
 }
 
 namespace {

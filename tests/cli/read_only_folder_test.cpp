@@ -143,6 +143,48 @@ TEST_F(ReadOnlyFolder, WithALogThatIsNotTakenInSaysWhatToDo) {
   EXPECT_THAT(got.text, HasSubstr("copy the folder to a place where you may write"));
 }
 
+// A writer is killed in the middle of a change of the file.
+void kill_in_a_change(const std::string& database) {
+  const auto child = ::fork();
+  if (child == 0) {
+    SQLite::Database writer(database, SQLite::OPEN_READWRITE);
+    for (const char* one : {"PRAGMA journal_mode = DELETE", "PRAGMA cache_size = 1", "BEGIN IMMEDIATE",
+                            "UPDATE studies SET panel = 'changed'",
+                            "CREATE TABLE large AS SELECT randomblob(1000000) AS bytes"})
+      writer.exec(one);
+    ::_exit(0);
+  }
+  int status = 1;
+  ::waitpid(child, &status, 0);
+  ASSERT_EQ(status, 0);
+  ASSERT_TRUE(fs::exists(database + "-journal"));
+}
+
+TEST_F(ReadOnlyFolder, WithAChangeThatWasNotCompletedSaysWhatToDo) {
+  fill("out", spec_of(kProdigyRow));
+  const auto database = folder("out").database();
+  kill_in_a_change(database);
+  const auto kept = path("kept");
+  fs::copy(path("out"), kept, fs::copy_options::recursive);
+  close_folder();
+  const auto got = said({"table", "hidden"});
+  EXPECT_EQ(got.code, 2) << got.text;
+  EXPECT_THAT(got.text, HasSubstr(database + "-journal"));
+  EXPECT_THAT(got.text, HasSubstr("copy the folder to a place where you may write"));
+  // There, each command reads what was before.
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"export", "rows", "hidden"}, {"odometer"}, {"doctor"}}) {
+    const auto copy = path("copy");
+    fs::remove_all(copy);
+    fs::copy(kept, copy, fs::copy_options::recursive);
+    auto command = arguments;
+    command.insert(command.end(), {"--out", copy});
+    std::ostringstream out;
+    EXPECT_EQ(dispatch(command, out, out), 0) << arguments[0] << '\n' << out.str();
+    EXPECT_THAT(out.str(), Not(HasSubstr("changed"))) << arguments[0];
+  }
+}
+
 TEST_F(ReadOnlyFolder, OfAnotherUserSaysWhoCanShowIt) {
   fill("out", spec_of(kProdigyRow));
   if (::geteuid() != 0) GTEST_SKIP() << "SKIPPED: needs a second user, so root";
