@@ -112,7 +112,8 @@ class LostFiles : public ::testing::Test {
     world.close_database();
     EXPECT_TRUE(hand_in(world.out(), request, std::chrono::seconds(1)));
     world.reopen_database();
-    return world.store().study(study).value().value().total.value().epsilon;
+    const auto total = world.store().study(study).value().value().total;
+    return total ? total->epsilon : 0;
   }
   // Of the folder, as `hyfreedp odometer` reads it.
   double epsilon() {

@@ -188,6 +188,71 @@ INSTANTIATE_TEST_SUITE_P(Rows, PricedAgain,
                          ::testing::Values(fixed("1e-2", "q"),
                                            boost::replace_all_copy(kSel, "[0, 1]", "[0]")));
 
+// The older database has the row as cancelled before its first run, which began after it was opened
+// again.
+TEST_F(OlderRecord, ARowThatWasOpenedAgainIsChargedTheRunsBegunSince) {
+  const auto yaml = fixed("1e-2", "q");
+  FakeExecutor none;
+  world.run(yaml, none, [] { return true; });
+  const auto study = world.store().studies("q").value().at(0).id;
+  EXPECT_EQ(cancelled(study), 0);
+  keep_database();
+  ASSERT_TRUE(reopen(world.store(), world.out(), *world.store().spec("q").value(),
+                     world.store().studies("q").value()));
+  stop_again(Fate::linger, yaml);
+  const auto copy = copied();
+  const auto later = cancelled(study);
+  EXPECT_GT(later, 1);
+  change_to(copy);
+  put_database_back();
+  EXPECT_DOUBLE_EQ(cancelled(study), later);
+  world.forget_database();
+  ASSERT_TRUE(restore_from_records(world.store(), world.out()));
+  EXPECT_DOUBLE_EQ(world.store().study(study).value()->total->epsilon, later) << "by the record alone";
+}
+
+// It was cancelled before its first run, of which a journal alone tells.
+TEST_F(OlderRecord, ASelectionThatWasOpenedAgainIsChargedItsDearestRun) {
+  const auto yaml = with_seeds("[0]");
+  FakeExecutor none;
+  world.run(yaml, none, [] { return true; });
+  const auto study = selection().id;
+  const auto booked = cancelled(study);
+  keep_database();
+  ASSERT_TRUE(reopen(world.store(), world.out(), *world.store().spec("sel").value(),
+                     world.store().studies("sel").value()));
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    stop_again(Fate::linger, yaml);
+    lose_keys_of_runs();
+  }
+  ASSERT_FALSE(results::is_answered(selection()));
+  const auto copy = copied();
+  const auto dearest = cancelled(study);
+  EXPECT_GT(dearest, booked + 0.1);
+  change_to(copy);
+  put_database_back();
+  run(yaml);
+  EXPECT_DOUBLE_EQ(world.store().study(study).value()->total->epsilon, dearest);
+}
+
+// Two rows share a run; the one that was not cancelled goes on with it under another key.
+TEST_F(OlderRecord, ACancelledRowIsPricedAtTheEndOfTheRunThatItShares) {
+  const auto yaml = spec_of(
+      "      - {id: fixed, method: fixed-rate, options: {lr: 1e-2}}\n"
+      "      - {id: again, method: fixed-rate, options: {lr: 1e-2}}\n",
+      "q");
+  const auto row = [&](const std::string& name) {
+    auto studies = world.store().studies("q").value();
+    return *std::ranges::find(studies, name, &results::StudyRecord::row);
+  };
+  stop_again(Fate::linger, yaml);
+  const auto once = cancelled(row("again").id);
+  lose_keys_of_runs();
+  run(yaml);
+  EXPECT_GT(row("again").total->epsilon, once + 0.1);
+  EXPECT_DOUBLE_EQ(row("again").total->epsilon, row("fixed").total->epsilon);
+}
+
 // The older database has the row as it was cancelled the first time.
 TEST_F(OlderRecord, ARowThatWasCancelledAgainHasItsLaterPrice) {
   const auto yaml = fixed("1e-2", "q");

@@ -8,8 +8,10 @@
 #include "harness/mechanism/journal.h"
 #include "harness/mechanism/releases.h"
 #include "harness/runner/odometer/charge.h"
+#include "harness/runner/odometer/found_runs.h"
 #include "harness/runner/odometer/odometer.h"
 #include "harness/runner/odometer/release.h"
+#include "harness/runner/odometer/release_record.h"
 #include "harness/trial/event_tally.h"
 #include "results/store/states.h"
 #include "results/table/table_notes.h"
@@ -110,18 +112,26 @@ Result<std::vector<accounting::Event>> dearest_like(const results::Store& store,
   for (const auto& study : *studies) listed.insert(study.trials.begin(), study.trials.end());
   const trial::EventTally planned(booked.base);
   auto dearest = planned;
+  const auto is_like = [&](const std::string& id, const trial::TrialConfig& config) {
+    const trial::EventTally own(mechanism::events(config));
+    return !listed.contains(id) && as_json(config.dataset) == as_json(dataset) && own.contains(planned) &&
+           planned.contains(own);
+  };
   const auto trials = store.trials();
   if (!trials) return trials.error();
   for (const auto& run : *trials) {
-    if (listed.contains(run.id)) continue;
     const auto config = trial::TrialConfig::from_json(run.config, "trial " + run.id);
     if (!config) return config.error();
-    const trial::EventTally own(mechanism::events(*config));
-    if (as_json(config->dataset) != as_json(dataset) || !own.contains(planned) || !planned.contains(own))
-      continue;
-    dearest.raise_to(trial::EventTally(run.events));
-    if (out == nullptr) continue;
-    const auto charged = charged_to(store, *out, run.id);
+    if (is_like(run.id, *config)) dearest.raise_to(trial::EventTally(run.events));
+  }
+  if (out == nullptr) return dearest.events();
+  // The database may be an older copy, which has some of the runs not at all.
+  std::vector<std::string> unreadable;
+  const auto found = found_runs(store, *out, unreadable);
+  if (!found) return found.error();
+  for (const auto& [id, run] : *found) {
+    if (!is_like(id, run.config)) continue;
+    const auto charged = charged_to(store, *out, id);
     if (!charged) return charged.error();
     dearest.raise_to(trial::EventTally(*charged));
   }
@@ -149,13 +159,16 @@ Result<Composition> composition_of(const results::Store& store, const OutFolder&
   return Composition{.rule = rule, .trials = std::move(*begun), .selection = {}};
 }
 
-// True if it may cost more than one attempt of each of its runs. Pricing takes time.
-bool may_have_attempts(const results::Store& store, const OutFolder& out, const results::StudyRecord& study) {
+// True if it may cost more than one attempt of each of the runs that it is priced by. Pricing takes
+// time.
+bool may_cost_more(const results::Store& store, const OutFolder& out, const results::StudyRecord& study) {
   if (study.trials.empty()) return study.composition.contains("unlisted");
+  const auto priced = Composition::from_json(study.composition, "study " + study.id);
   return std::ranges::any_of(study.trials, [&](const std::string& id) {
     const auto run = store.trial(id);
     const auto charged = charged_to(store, out, id);
     if (!run || !*run || !charged) return false;
+    if (!charged->empty() && priced && std::ranges::count(priced->trials, id) == 0) return true;
     const auto config = trial::TrialConfig::from_json((**run).config, "trial " + id);
     return config && !trial::EventTally(mechanism::events(*config)).contains(trial::EventTally(*charged));
   });
@@ -226,11 +239,16 @@ Result<results::StudyRecord> as_cancelled(const results::Store& store, const Out
 Result<void> price_cancelled_again(results::Store& store, const OutFolder& out) {
   const auto studies = store.all_studies();
   if (!studies) return studies.error();
+  std::set<std::string> specs;
   for (const auto& study : *studies) {
-    if (!results::is_cancelled(study) || !may_have_attempts(store, out, study)) continue;
+    if (!results::is_cancelled(study) || !may_cost_more(store, out, study)) continue;
     const auto anew = as_cancelled(store, out, study);
     if (!anew || !anew->total || (study.total && anew->total->epsilon <= study.total->epsilon)) continue;
     if (auto put = store.put_study(*anew); !put) return put;
+    specs.insert(study.spec);
+  }
+  for (const auto& spec : specs) {
+    if (auto written = update_release_record(store, out, spec); !written) return written;
   }
   return {};
 }

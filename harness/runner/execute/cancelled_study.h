@@ -35,9 +35,10 @@ Result<trial::EventTally> dearest_seed(const results::Store& store, const result
 Result<results::StudyRecord> as_cancelled(const results::Store& store, const OutFolder& out,
                                           results::StudyRecord study);
 
-// Writes cancelled studies of the database anew whose runs cost more than they say: the database is
-// an older copy, and files beside it tell of later attempts. One of which a file cannot be read
-// stays as it is.
+// Writes cancelled studies anew, in the database and in their specs' release records, whose runs
+// cost more than they say: the database is an older copy, and files beside it tell of later
+// attempts, or a row that went on has begun another attempt of a run of theirs. One of which a file
+// cannot be read stays as it is.
 Result<void> price_cancelled_again(results::Store& store, const OutFolder& out);
 
 // To be called before a cancelled private selection is opened again. If the database lacks runs

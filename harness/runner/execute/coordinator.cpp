@@ -71,6 +71,8 @@ Result<RunReport> Coordinator::run(const Spec& spec, const std::function<bool()>
   }
   progress_.clear();
   if (!outcome) return outcome.error();
+  // Their runs may be those of rows that went on.
+  if (auto priced = price_cancelled_again(store_, out_); !priced) return priced.error();
   report_.held = gate_->held();
   for (auto& [index, failure] : failed_) report_.failed.push_back(std::move(failure));
   const bool complete = !report_.stopped && !report_.halt && !report_.refused &&

@@ -149,6 +149,18 @@ bool was_cancelled_later(const results::StudyRecord& known, const results::Study
   return !known.total || recorded.total->epsilon > known.total->epsilon;
 }
 
+// Adds to a row that the database has as cancelled the runs of a record in which it is open. It may
+// have been opened again after that copy of the database; price_cancelled_again() (execute/) then
+// charges it what these runs began.
+Result<void> add_later_runs(results::Store& store, results::StudyRecord known,
+                            const results::StudyRecord& recorded) {
+  const auto before = known.trials.size();
+  for (const auto& id : recorded.trials) {
+    if (std::ranges::count(known.trials, id) == 0) known.trials.push_back(id);
+  }
+  return known.trials.size() == before ? Result<void>() : store.put_study(known);
+}
+
 // True if the database says at least as much of the row.
 bool says_as_much(const std::optional<results::StudyRecord>& known, const results::StudyRecord& recorded) {
   const bool is_unbooked = known && !results::is_answered(*known) && booking_of(known->composition).empty();
@@ -237,6 +249,9 @@ Result<std::string> put_back(results::Store& store, const OutFolder& out, const 
   if (!lost->empty() && !has_answer) {
     if (auto retired = retire_other_booking(store, *known, recorded.study); !retired) return retired.error();
     return put_lost_selection(store, recorded, *lost);
+  }
+  if (*known && results::is_cancelled(**known) && !results::is_answered(recorded.study)) {
+    if (auto added = add_later_runs(store, **known, recorded.study); !added) return added.error();
   }
   if (says_as_much(*known, recorded.study)) return std::string();
   if (auto retired = retire_other_booking(store, *known, recorded.study); !retired) return retired.error();
