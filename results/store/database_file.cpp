@@ -64,6 +64,9 @@ bool has_bytes(const std::string& path) {
 // not complete.
 bool has_log(const std::string& path) { return has_bytes(path + "-wal"); }
 bool has_incomplete(const std::string& path) { return has_bytes(path + "-journal"); }
+bool may_complete(const std::string& path) {
+  return is_writable_folder(folder_of(path)) && ::access(path.c_str(), W_OK) == 0;
+}
 
 // https://www.sqlite.org/uri.html
 std::string uri_of(const std::string& path) {
@@ -81,19 +84,18 @@ std::string uri_of(const std::string& path) {
 }  // namespace
 
 ReadAccess read_access(const std::string& path) {
-  const bool is_writable = is_writable_folder(folder_of(path));
   // SQLite undoes what is incomplete when it reads, and may do so only where it may write.
-  if (has_incomplete(path)) return {path, is_writable ? SQLite::OPEN_READWRITE : SQLite::OPEN_READONLY};
-  if (has_log(path) || is_writable) return {path, SQLite::OPEN_READONLY};
+  if (has_incomplete(path))
+    return {path, may_complete(path) ? SQLite::OPEN_READWRITE : SQLite::OPEN_READONLY};
+  if (has_log(path) || is_writable_folder(folder_of(path))) return {path, SQLite::OPEN_READONLY};
   return {uri_of(path), SQLite::OPEN_READONLY | SQLite::OPEN_URI};
 }
 
 std::string advice_on_log(const std::string& path) {
-  if (is_writable_folder(folder_of(path))) return "";
   std::string what;
-  if (has_incomplete(path)) {
+  if (has_incomplete(path) && !may_complete(path)) {
     what = fmt::format("{}-journal undoes a change that was not completed, which", path);
-  } else if (has_log(path)) {
+  } else if (has_log(path) && !is_writable_folder(folder_of(path))) {
     what = fmt::format("The last changes are in {}-wal, which", path);
   } else {
     return "";

@@ -167,10 +167,13 @@ TEST_F(ReadOnlyFolder, WithAChangeThatWasNotCompletedSaysWhatToDo) {
   const auto kept = path("kept");
   fs::copy(path("out"), kept, fs::copy_options::recursive);
   close_folder();
-  const auto got = said({"table", "hidden"});
-  EXPECT_EQ(got.code, 2) << got.text;
-  EXPECT_THAT(got.text, HasSubstr(database + "-journal"));
-  EXPECT_THAT(got.text, HasSubstr("copy the folder to a place where you may write"));
+  for (const bool folder_too : {true, false}) {
+    if (!folder_too) ::chmod(path("out").c_str(), 0777);
+    const auto got = said({"table", "hidden"});
+    EXPECT_EQ(got.code, 2) << got.text;
+    EXPECT_THAT(got.text, HasSubstr(database + "-journal"));
+    EXPECT_THAT(got.text, HasSubstr("copy the folder to a place where you may write"));
+  }
   // There, each command reads what was before.
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"export", "rows", "hidden"}, {"odometer"}, {"doctor"}}) {

@@ -211,6 +211,53 @@ TEST_F(OlderRecord, ARowThatWasOpenedAgainIsChargedTheRunsBegunSince) {
   EXPECT_DOUBLE_EQ(world.store().study(study).value()->total->epsilon, later) << "by the record alone";
 }
 
+// The record names its run and has nothing of it: all processes were killed meanwhile. The run is
+// in the database from then on.
+TEST_F(OlderRecord, ARowThatWasOpenedAgainIsChargedARunThatAJournalAloneHas) {
+  const auto yaml = boost::replace_all_copy(fixed("1e-2", "q"), "[0, 1]", "[0]");
+  FakeExecutor none;
+  world.run(yaml, none, [] { return true; });
+  const auto study = world.store().studies("q").value().at(0).id;
+  EXPECT_EQ(cancelled(study), 0);
+  keep_database();
+  ASSERT_TRUE(reopen(world.store(), world.out(), *world.store().spec("q").value(),
+                     world.store().studies("q").value()));
+  FakeExecutor killed;
+  killed.fate = [](const auto&) { return Fate::crash; };
+  killed.at_begin = [&](const auto&, const auto&) {
+    ASSERT_TRUE(update_release_record(world.store(), world.out(), "q"));
+  };
+  EXPECT_FALSE(world.try_run(world.read(yaml), killed, kNever, false));
+  const auto all = epsilon();
+  put_database_back();
+  run(yaml);
+  const auto row = world.store().study(study).value()->total;
+  ASSERT_TRUE(row);
+  EXPECT_GT(row->epsilon, 1);
+  EXPECT_DOUBLE_EQ(epsilon(), all);
+  fs::remove(world.out().release_record("q"));
+  lose_journals_and_keys();
+  EXPECT_DOUBLE_EQ(epsilon(), all) << "by the database alone";
+}
+
+// Its seed was booked ahead and had not begun. The run that it shares is in its price already.
+TEST_F(OlderRecord, ACancelledSeedIsChargedASharedRunOnce) {
+  const auto yaml = spec_of(
+      "      - {id: fixed, method: fixed-rate, options: {lr: 1e-2}}\n"
+      "      - {id: again, method: fixed-rate, options: {lr: 1e-2}}\n",
+      "q");
+  const auto seed = [&](const std::string& row) {
+    auto studies = world.store().studies("q").value();
+    return *std::ranges::find_if(studies, [&](const auto& one) { return one.row == row && one.seed == 1; });
+  };
+  stop_again(Fate::linger, yaml);
+  const auto before = cancelled(seed("again").id);
+  run(yaml);
+  const auto after = seed("again").total;
+  EXPECT_DOUBLE_EQ(after ? after->epsilon : 0, before);
+  EXPECT_GT(seed("fixed").total->epsilon, 1);
+}
+
 // It was cancelled before its first run, of which a journal alone tells.
 TEST_F(OlderRecord, ASelectionThatWasOpenedAgainIsChargedItsDearestRun) {
   const auto yaml = with_seeds("[0]");

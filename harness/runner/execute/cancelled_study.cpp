@@ -163,12 +163,12 @@ Result<Composition> composition_of(const results::Store& store, const OutFolder&
 // time.
 bool may_cost_more(const results::Store& store, const OutFolder& out, const results::StudyRecord& study) {
   if (study.trials.empty()) return study.composition.contains("unlisted");
-  const auto priced = Composition::from_json(study.composition, "study " + study.id);
+  const auto composition = Composition::from_json(study.composition, "study " + study.id);
+  if (!study.total && composition && !composition->trials.empty()) return true;
   return std::ranges::any_of(study.trials, [&](const std::string& id) {
     const auto run = store.trial(id);
     const auto charged = charged_to(store, out, id);
     if (!run || !*run || !charged) return false;
-    if (!charged->empty() && priced && std::ranges::count(priced->trials, id) == 0) return true;
     const auto config = trial::TrialConfig::from_json((**run).config, "trial " + id);
     return config && !trial::EventTally(mechanism::events(*config)).contains(trial::EventTally(*charged));
   });

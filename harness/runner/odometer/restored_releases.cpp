@@ -149,16 +149,32 @@ bool was_cancelled_later(const results::StudyRecord& known, const results::Study
   return !known.total || recorded.total->epsilon > known.total->epsilon;
 }
 
-// Adds to a row that the database has as cancelled the runs of a record in which it is open. It may
-// have been opened again after that copy of the database; price_cancelled_again() (execute/) then
-// charges it what these runs began.
-Result<void> add_later_runs(results::Store& store, results::StudyRecord known,
+// Adds to a row that the database has as cancelled the runs that began after it was opened again, of
+// a record in which it is open. price_cancelled_again() (execute/) prices it, which has no price
+// then. A seed that was booked ahead is charged all that it allows already.
+Result<void> add_later_runs(results::Store& store, const OutFolder& out, results::StudyRecord known,
                             const results::StudyRecord& recorded) {
-  const auto before = known.trials.size();
+  TrialBook book(store, out);
+  auto& composition = known.composition;
+  json::array priced;
+  if (const auto* before = composition.if_contains("trials"); before != nullptr) priced = before->as_array();
+  bool has_later = false;
   for (const auto& id : recorded.trials) {
+    if (auto taken = book.take_in(id); !taken) return taken;
     if (std::ranges::count(known.trials, id) == 0) known.trials.push_back(id);
+    const auto run = store.trial(id);
+    if (!run) return run.error();
+    const bool has_begun = *run && !(**run).events.empty();
+    if (!has_begun || std::ranges::count(priced, json::value(id)) > 0) continue;
+    priced.emplace_back(id);
+    has_later = true;
   }
-  return known.trials.size() == before ? Result<void>() : store.put_study(known);
+  if (has_later && !composition.contains("not_begun")) {
+    composition["rule"] = "sum";
+    composition["trials"] = std::move(priced);
+    known.total.reset();
+  }
+  return store.put_study(known);
 }
 
 // True if the database says at least as much of the row.
@@ -251,7 +267,7 @@ Result<std::string> put_back(results::Store& store, const OutFolder& out, const 
     return put_lost_selection(store, recorded, *lost);
   }
   if (*known && results::is_cancelled(**known) && !results::is_answered(recorded.study)) {
-    if (auto added = add_later_runs(store, **known, recorded.study); !added) return added.error();
+    if (auto added = add_later_runs(store, out, **known, recorded.study); !added) return added.error();
   }
   if (says_as_much(*known, recorded.study)) return std::string();
   if (auto retired = retire_other_booking(store, *known, recorded.study); !retired) return retired.error();
