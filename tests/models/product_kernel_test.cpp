@@ -102,6 +102,35 @@ TEST(ProductKernels, AreWhatAddProductAndProductUse) {
   }
 }
 
+// No more than the bound of samples.h; without the switch, and again after it, the bits of all.
+TEST(ProductKernels, AreFusedWhereThatIsAllowed) {
+  const auto* kernel = fused_product_kernel();
+  if (kernel == nullptr) GTEST_SKIP() << "SKIPPED: needs a processor with AVX-512";
+  torch::manual_seed(15);
+  for (const auto& shape : kShapes) {
+    SCOPED_TRACE(fmt::format("{} rows of {} by {}", shape.rows, shape.height, shape.width));
+    const auto left = numbers(shape.rows, shape.height, torch::kFloat32);
+    const auto right = numbers(shape.rows, shape.width, torch::kFloat32);
+    const auto of = [&](auto&& add) {
+      auto sum = torch::zeros({shape.height, shape.width}, torch::kFloat64);
+      add(sum);
+      return sum;
+    };
+    const auto usual = of([&](Tensor& sum) { add_product(left, right, sum); });
+    const auto fused = of([&](Tensor& sum) {
+      const FusedProducts allowed(true);
+      add_product(left, right, sum);
+    });
+    EXPECT_TRUE(at::equal(fused, of([&](Tensor& sum) { add_product_by(*kernel, left, right, sum); })));
+    EXPECT_TRUE(at::equal(usual, of([&](Tensor& sum) { add_product(left, right, sum); })));
+    EXPECT_EQ(at::equal(usual, fused), shape.rows == 1) << "whether it is the usual kernel";
+    const auto exact = at::mm(left.t().to(torch::kFloat64), right.to(torch::kFloat64));
+    const auto terms = at::mm(left.t().abs().to(torch::kFloat64), right.abs().to(torch::kFloat64));
+    const double rounding = 42 + static_cast<double>(shape.rows) / 40'960;
+    EXPECT_LE(((fused - exact).abs() / terms).max().item<double>(), rounding * 0x1p-24);
+  }
+}
+
 // All rows in one call and not. What is added up in float64 is off by its last rounding alone.
 TEST(ProductsOnADevice, AreTheProductWhateverThePieces) {
   torch::manual_seed(13);

@@ -172,7 +172,8 @@ TEST_F(LostAttempts, DoesNotMakeTheRecordForgetAnothersAttempt) {
 }
 
 // A copy of the journal from before the attempt booked anything is put back, and the key is lost.
-// Under another key the run goes on to its end, after which the database is deleted or an older one.
+// Under another key the run goes on to its end, after which the database is deleted or an older
+// one.
 class EarlierJournal : public LostFiles, public ::testing::WithParamInterface<std::tuple<Fate, bool>> {};
 
 TEST_P(EarlierJournal, DoesNotHideAnAttempt) {

@@ -281,7 +281,7 @@ TEST(Memory, OfAConvolutionOnAGpuHasItsPatches) {
   const auto options = model_named("convnext", {{"trainable_pattern", "conv_dw"}}).options;
   const models::ModelInput images{.features = 3 * 224 * 224, .classes = 10, .image = {3, 224, 224}};
   const auto of = [&](bool on_cpu) {
-    return models::step_memory("convnext", options, images, on_cpu).value().passing;
+    return models::step_memory("convnext", options, images, {.on_cpu = on_cpu}).value().passing;
   };
   EXPECT_GE(of(false), 49.0 * 96 * 56 * 56);
   EXPECT_LT(of(true), 49.0 * 96 * 56 * 56);
@@ -304,7 +304,7 @@ TEST_P(MemoryOfASample, IsWhatIsForetold) {
     const auto sizes =
         datasets::sizes(*facts, resolve_options(facts->options, one.data_options, one.data).value());
     const auto told = models::step_memory(one.model, model_named(one.model, one.options).options,
-                                          models::model_input(sizes), true)
+                                          models::model_input(sizes), {})
                           .value();
     const double foretold = 4 * told.sample();
     std::cout << fmt::format("{} {}: {:.0f} B, foretold {:.0f}, {:.2f} times as much\n", one.model,

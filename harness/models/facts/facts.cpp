@@ -26,10 +26,10 @@ Result<std::int64_t> token_count(const std::string& name, const json::object& op
 }
 
 Result<StepMemory> step_memory(const std::string& name, const json::object& options, const ModelInput& input,
-                               bool on_cpu) {
+                               const graph::Target& target) {
   const auto plan = blueprint(name, options, input);
   if (!plan) return plan.error();
-  return graph::step_memory(plan->graph, plan->trainable, input, on_cpu);
+  return graph::step_memory(plan->graph, plan->trainable, input, target);
 }
 
 Result<std::int64_t> feature_width(const std::string& name, const json::object& options,

@@ -27,6 +27,6 @@ Result<std::int64_t> feature_width(const std::string& name, const json::object& 
                                    const ModelInput& input);
 // The memory of a training step (graph/step_memory.h).
 Result<StepMemory> step_memory(const std::string& name, const json::object& options, const ModelInput& input,
-                               bool on_cpu);
+                               const graph::Target& target);
 
 }  // namespace hyfreedp::models

@@ -48,10 +48,10 @@ struct MemoryOf {
     const bool by_places = 2 * places * (reads + outputs_of_group) < reads * outputs_of_group;
     const bool depthwise = shape.groups > 1 && shape.groups == shape.inputs && shape.groups == shape.outputs;
     memory.forming = out() + std::min(in(), out());
-    if (!at.on_cpu) memory.forming += reads * number(shape.groups) * places;
+    if (!at.target.on_cpu) memory.forming += reads * number(shape.groups) * places;
     // They are formed for some samples at a time, which `fixed` has; small ones for all.
     if (layer.standardised) memory.forming += 2 * std::min(weights, in() + out());
-    const bool forms = at.on_cpu ? !by_places && weights <= in() + out() : weights > in() + out();
+    const bool forms = at.target.on_cpu ? !by_places && weights <= in() + out() : weights > in() + out();
     if (!layer.standardised && (depthwise || forms)) {
       memory.kept += weights;
       memory.forming += weights;
@@ -65,7 +65,8 @@ struct MemoryOf {
     LayerMemory memory{.saved = statistics, .gradient_reads_inputs = true, .rules_read_inputs = true};
     for (const bool one : at.trains) memory.kept += one ? number(width) : 0;
     memory.forming = memory.kept;
-    if (!at.on_cpu && at.trains_any()) memory.forming += 3 * in();  // normalised values, products
+    // normalised values, products
+    if (!at.target.on_cpu && at.trains_any()) memory.forming += 3 * in();
     return memory;
   }
   LayerMemory operator()(const LayerNorm& layer) const {
@@ -73,7 +74,7 @@ struct MemoryOf {
   }
   LayerMemory operator()(const GroupNorm& layer) const {
     auto memory = norm(2 * number(layer.groups), layer.channels);
-    if (at.on_cpu && at.trains_any()) memory.forming += 3 * in();
+    if (at.target.on_cpu && at.trains_any()) memory.forming += 3 * in();
     return memory;
   }
   LayerMemory operator()(const RmsNorm& layer) const {
@@ -127,6 +128,11 @@ struct MemoryOf {
       memory.saved += 2 * out() + 3 * scores;
       memory.going_back += 2 * out() + 2 * scores;
     }
+    if (AttentionShape::forms_scores(at.output.front(), at.target.on_cpu, at.target.is_narrow)) {
+      memory.saved += 2 * scores;
+      memory.working += 2 * scores;
+      memory.going_back += 2 * scores;
+    }
     if (shape.side == 0) return memory;
     memory.rules_read_inputs = trains(0);
     memory.kept = trains(0) ? number(shape.distances() * shape.heads) : 0;
@@ -156,8 +162,8 @@ struct MemoryOf {
   // A byte for each number on a CPU, on a GPU an index of eight. On a CPU windows beyond the image
   // read a padded copy.
   LayerMemory operator()(const MaxPool& layer) const {
-    const double padded = at.on_cpu && layer.pools_remainder ? in() : 0;
-    return {.working = padded, .saved = (at.on_cpu ? 0.25 : 2) * out(), .going_back = padded};
+    const double padded = at.target.on_cpu && layer.pools_remainder ? in() : 0;
+    return {.working = padded, .saved = (at.target.on_cpu ? 0.25 : 2) * out(), .going_back = padded};
   }
   LayerMemory operator()(const FirstToken& /*layer*/) const { return {.view = true}; }
   LayerMemory operator()(const Add& layer) const { return {.passes_on = layer.scale == 1}; }

@@ -6,13 +6,19 @@
 
 namespace hyfreedp::models::graph {
 
+// Where a step computes, and whether in a type of 16 bits.
+struct Target {
+  bool on_cpu = true;
+  bool is_narrow = false;
+};
+
 // The inputs, output and training state of a place in a step.
 struct Situation {
   std::vector<Sizes> inputs;
   Sizes output;
   std::vector<bool> trains;  // each parameter of the layer
   bool again = false;        // the layer of an earlier place, whose rules run there
-  bool on_cpu = true;
+  Target target = {};
 
   double given() const;  // numbers of all inputs
   double gives() const { return static_cast<double>(count_of(output)); }

@@ -66,6 +66,13 @@ struct AttentionShape {
   std::optional<GridRotation> grid = {};
   std::int64_t side = 0;  // 0: no bias
 
+  // True where the scores of `tokens` are one tensor. LibTorch's fused attention, which keeps no
+  // scores, multiplies each head of each sample on its own, which takes several times as long on a
+  // CPU for few tokens in a type of 16 bits (`is_narrow`).
+  static bool forms_scores(std::int64_t tokens, bool on_cpu, bool is_narrow) {
+    return on_cpu && is_narrow && tokens <= 128;
+  }
+
   // Rows of a table of relative biases: one for each distance, three of the class token.
   std::int64_t distances() const { return (2 * side - 1) * (2 * side - 1) + 3; }
 };

@@ -41,12 +41,13 @@ struct Step {
 // The steps of a pass, and the blocks of what they give. The network's input is held by the caller.
 class Pass {
  public:
-  Pass(const Graph& graph, const std::vector<bool>& trainable, const ModelInput& input, bool on_cpu) {
+  Pass(const Graph& graph, const std::vector<bool>& trainable, const ModelInput& input,
+       const Target& target) {
     const auto sizes = sizes_of(graph, input);
     auto next = trainable.begin();
     for (std::size_t at = 0; at < graph.places.size(); ++at) {
       const auto& place = graph.places[at];
-      Step step{.at = {.output = sizes[at], .again = place.again >= 0, .on_cpu = on_cpu}};
+      Step step{.at = {.output = sizes[at], .again = place.again >= 0, .target = target}};
       for (const int from : place.inputs) {
         if (from == kInput) step.at.inputs.push_back({input.is_sequence() ? input.length : input.features});
         if (from < 0) continue;
@@ -216,8 +217,8 @@ bool has_convolutions(const Graph& graph) {
 }  // namespace
 
 StepMemory step_memory(const Graph& graph, const std::vector<bool>& trainable, const ModelInput& input,
-                       bool on_cpu) {
-  Pass pass(graph, trainable, input, on_cpu);
+                       const Target& target) {
+  Pass pass(graph, trainable, input, target);
   const double forward = pass.most_of_forward();
   pass.record();
   pass.go_back();
@@ -237,11 +238,11 @@ StepMemory step_memory(const Graph& graph, const std::vector<bool>& trainable, c
   memory.passing = kNotFollowed * memory.passing + around;
   memory.together = kNotFollowed * memory.together + around;
   memory.forward = kNotFollowed * forward + around;
-  memory.sums = own_sums(graph, trainable, on_cpu);
+  memory.sums = own_sums(graph, trainable, target.on_cpu);
   memory.fixed = memory.sums;
   // Copies in float64 of both sides of a product (for_pieces() in layers/samples.h).
   constexpr double kCopies = 4 << 24;
-  if (!on_cpu) memory.fixed += kCopies;
+  if (!target.on_cpu) memory.fixed += kCopies;
   // Sums over patches (conv2d.cpp, standardised_conv2d.cpp), and what LibTorch's convolutions keep
   // for themselves, as measured: programs and weights in another order.
   constexpr double kConvolutions = 1 << 24;

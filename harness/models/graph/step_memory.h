@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "harness/models/graph/graph.h"
+#include "harness/models/graph/layer_memory.h"
 
 namespace hyfreedp::models {
 
@@ -36,10 +37,10 @@ struct StepMemory {
 
 namespace graph {
 
-// `trainable`: one entry for each of parameters_of(graph). `on_cpu`: there a convolution's rules
-// keep less than on a GPU.
+// `trainable`: one entry for each of parameters_of(graph). `target`: on a CPU a convolution's rules
+// keep less than on a GPU, and attention in a narrow type may keep its scores.
 StepMemory step_memory(const Graph& graph, const std::vector<bool>& trainable, const ModelInput& input,
-                       bool on_cpu);
+                       const Target& target);
 
 }  // namespace graph
 }  // namespace hyfreedp::models

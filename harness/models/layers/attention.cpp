@@ -15,6 +15,28 @@ using torch::Tensor;
 namespace {
 
 constexpr const char* kTable = "relative_position_bias_table";
+Tensor for_each_query_head(const Tensor& heads, std::int64_t count) {
+  return heads.size(1) == count ? heads : heads.repeat_interleave(count / heads.size(1), 1);
+}
+
+// q [B, H, T, w]; k, v [B, H or fewer, S, w]. `mask`: which keys a query attends to, broadcast to
+// [B, H, T, S], or a bias of the scores; none: all, or, if `causal`, those up to its own. A query
+// that may attend to none gets zeros.
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const std::optional<Tensor>& mask,
+                 bool causal) {
+  const auto length = k.size(2);
+  if (!AttentionShape::forms_scores(length, q.is_cpu(), at::isReducedFloatingType(q.scalar_type()))) {
+    return at::scaled_dot_product_attention(q, k, v, mask, 0.0, causal, std::nullopt, k.size(1) != q.size(1));
+  }
+  const auto scaled = q / std::sqrt(static_cast<double>(q.size(3)));
+  constexpr double kNever = -std::numeric_limits<double>::infinity();
+  auto scores = at::matmul(scaled, for_each_query_head(k, q.size(1)).transpose(2, 3));
+  if (causal) scores = scores.masked_fill(torch::ones({length, length}, torch::kBool).triu(1), kNever);
+  const bool masks = mask && mask->scalar_type() == torch::kBool;
+  if (mask) scores = masks ? scores.masked_fill(~*mask, kNever) : scores + *mask;
+  const auto weights = masks ? at::_safe_softmax(scores, -1) : scores.softmax(-1);
+  return at::matmul(weights, for_each_query_head(v, q.size(1)));
+}
 
 }  // namespace
 
@@ -136,9 +158,7 @@ Tensor Attention::attend(const Tensors& inputs) const {
     HYFREEDP_CHECK(length == shape_.side * shape_.side + 1, "attention with a bias has another length");
     mask = bias();
   }
-  const bool shared = shape_.kv_heads != shape_.heads;
-  const auto output =
-      at::scaled_dot_product_attention(q, k, v, mask, 0.0, shape_.causal && !mask, std::nullopt, shared);
+  const auto output = attention(q, k, v, mask, shape_.causal && !mask);
   return output.transpose(1, 2).reshape({batch, length, shape_.heads * shape_.head_width});
 }
 
@@ -157,10 +177,8 @@ Tensor Attention::forward_next(const Tensors& inputs, const NextTokens& tokens, 
   past.keys.scatter_(2, places.expand_as(k), k);
   past.values.scatter_(2, places.expand_as(v), v);
   const auto mask = at::arange(tokens.reach, places.options()) <= places;
-  const bool shared = shape_.kv_heads != shape_.heads;
-  const auto output = at::scaled_dot_product_attention(q, past.keys.narrow(2, 0, tokens.reach),
-                                                       past.values.narrow(2, 0, tokens.reach), mask, 0.0,
-                                                       false, std::nullopt, shared);
+  const auto output =
+      attention(q, past.keys.narrow(2, 0, tokens.reach), past.values.narrow(2, 0, tokens.reach), mask, false);
   return output.transpose(1, 2).reshape({batch, length, shape_.heads * shape_.head_width});
 }
 

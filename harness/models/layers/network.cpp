@@ -179,6 +179,7 @@ Tensors Network::prepared(const Tensors& inputs) const {
 void Network::with_records(const Owner& owner, std::span<const ActivationRecord> own, torch::ScalarType type,
                            const Rule& rule) const {
   const Tf32 refused(false);
+  const FusedProducts fused(is_narrow());
   if (compute_type_ == type) return rule(own);
   if (is_narrow()) owner.layer->bind(owner.own);
   rule(in_type(own, type));

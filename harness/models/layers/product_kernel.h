@@ -6,8 +6,9 @@
 // tile has no part in this, so all kernels compute the same bits. A tile of such sums stays in
 // registers and the float64 totals of a block in a core's first cache.
 //
-// On Intel's cores products and sums compete for the same two ports, so this order takes twice as
-// long there as fused multiply-add would, whose bits are others (tests/bench/README.md).
+// On Intel's cores products and sums compete for the same two ports: fused multiply-add, whose bits
+// are others, takes half as long (tests/bench/README.md). A pass in bfloat16, whose bits depend on
+// the processor in any case, has a fused kernel for AVX-512.
 //
 // This file includes no header of the standard library that defines functions (see patch_kernel.h).
 #pragma once
@@ -39,6 +40,9 @@ struct ProductKernels {
 };
 template <class T>
 ProductKernels<T> product_kernels();
+// The fastest kernel for float32 that rounds a product and the sum with it once; null where this
+// processor has none.
+const ProductKernel<float>* fused_product_kernel();
 template <>
 ProductKernels<float> product_kernels<float>();
 template <>

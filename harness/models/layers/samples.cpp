@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 #include <type_traits>
+#include <utility>
 
 #include "harness/base/vector_level.h"
 #include "harness/base/wide.h"
@@ -15,7 +16,20 @@ namespace hyfreedp::models {
 extern const ProductKernel<float> kFloatProduct_baseline, kFloatProduct_avx2, kFloatProduct_avx512;
 extern const ProductKernel<double> kDoubleProduct_baseline, kDoubleProduct_avx2, kDoubleProduct_avx512;
 
+extern const ProductKernel<float> kFusedProduct_avx512;
+
 namespace {
+
+thread_local bool fuses_products = false;
+
+template <class T>
+const ProductKernel<T>& product_kernel() {
+  if constexpr (std::is_same_v<T, float>) {
+    if (fuses_products && fused_product_kernel() != nullptr) return *fused_product_kernel();
+  }
+  const auto all = product_kernels<T>();
+  return *all.kernels[all.count - 1];
+}
 
 // Sixteen running sums, so that the order of additions, and with it every bit, is the same whatever
 // the processor's vectors are; blocks are added up in double.
@@ -235,6 +249,13 @@ ProductKernels<double> product_kernels<double>() {
   return {{&kDoubleProduct_baseline, &kDoubleProduct_avx2, &kDoubleProduct_avx512}, vector_level()};
 }
 
+const ProductKernel<float>* fused_product_kernel() {
+  return vector_level() == 3 ? &kFusedProduct_avx512 : nullptr;
+}
+
+FusedProducts::FusedProducts(bool allowed) : before_(std::exchange(fuses_products, allowed)) {}
+FusedProducts::~FusedProducts() { fuses_products = before_; }
+
 double norm_rounding(torch::ScalarType type) { return type == torch::kFloat64 ? 0x1p-46 : 0x1p-17; }
 
 bool has_loops(const torch::Tensor& values) {
@@ -357,8 +378,7 @@ void add_product(const torch::Tensor& left, const torch::Tensor& right, torch::T
   const auto a = left.contiguous(), b = right.contiguous();
   by_type(a, [&](auto zero) {
     using T = decltype(zero);
-    const auto all = product_kernels<T>();
-    add_product_by(*all.kernels[all.count - 1], a, b, sum);
+    add_product_by(product_kernel<T>(), a, b, sum);
   });
 }
 

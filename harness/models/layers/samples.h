@@ -131,6 +131,16 @@ torch::Tensor weighted_sum(const torch::Tensor& values, const torch::Tensor& fac
 // do not depend on the number of threads. On a GPU the product is cuBLAS's in float64, where the
 // products of float32 numbers are exact, so the bound is 2 u whatever the order of additions is.
 void add_product(const torch::Tensor& left, const torch::Tensor& right, torch::Tensor sum);
+// Says, until it is destroyed, whether this thread's calls of add_product() in float32 on a CPU may
+// round a product and the sum with it once. The bound holds; the bits depend on the processor.
+class FusedProducts {
+ public:
+  explicit FusedProducts(bool allowed);
+  ~FusedProducts();
+
+ private:
+  bool before_;
+};
 // Computes on any device as add_product() does on a GPU.
 void add_product_on_device(const torch::Tensor& left, const torch::Tensor& right, torch::Tensor& sum);
 // The same by a given kernel, for tests and timings; left and right contiguous on the CPU.

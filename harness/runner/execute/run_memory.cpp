@@ -80,7 +80,7 @@ Result<void> add_preparing(const datasets::Facts& facts, const json::object& opt
     const auto frozen = datasets::frozen_network(options);
     if (!frozen) return frozen.error();
     const auto input = read_options<datasets::ImageOptions>(options).input();
-    const auto network = models::step_memory(frozen->name, frozen->options, input, on_cpu);
+    const auto network = models::step_memory(frozen->name, frozen->options, input, {.on_cpu = on_cpu});
     if (!network) return network.error();
     const auto images = static_cast<double>(datasets::frozen_images_at_once(input.features, on_cpu));
     const auto works = kFloat * (images * network->forward + network->fixed);
@@ -196,6 +196,12 @@ NetworkBytes network_bytes(const trial::TrialConfig& config, const models::StepM
   return bytes;
 }
 
+// The gradients, or the forward passes of probes.
+bool computes_narrow(const trial::TrialConfig& config) {
+  return config.training.precision == trial::Precision::bf16 ||
+         config.training.probe_precision == trial::Precision::bf16;
+}
+
 // A file of weights is read on the machine, wherever the network is, before it trains.
 double reading_bytes(const trial::TrialConfig& config, const models::StepMemory& step) {
   return string_or(config.model.options, "weights", "").empty() ? 0 : 2 * step.parameters * kFloat;
@@ -209,8 +215,8 @@ Result<RunMemory> memory_of(const trial::TrialConfig& config) {
   const auto sizes = datasets::sizes(**facts, config.dataset.options);
   const bool on_cpu = config.device == "cpu";
   const double number = config.dtype == "float64" ? kDouble : kFloat;
-  const auto step =
-      models::step_memory(config.model.name, config.model.options, models::model_input(sizes), on_cpu);
+  const auto step = models::step_memory(config.model.name, config.model.options, models::model_input(sizes),
+                                        {.on_cpu = on_cpu, .is_narrow = computes_narrow(config)});
   if (!step) return step.error();
   const auto microbatch = models::microbatch_of(config.model.name, config.training.microbatch);
   if (!microbatch) return microbatch.error();

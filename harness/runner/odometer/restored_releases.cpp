@@ -149,8 +149,8 @@ bool was_cancelled_later(const results::StudyRecord& known, const results::Study
   return !known.total || recorded.total->epsilon > known.total->epsilon;
 }
 
-// Adds to a row that the database has as cancelled the runs that began after it was opened again, of
-// a record in which it is open. price_cancelled_again() (execute/) prices it, which has no price
+// Adds to a row that the database has as cancelled the runs that began after it was opened again,
+// of a record in which it is open. price_cancelled_again() (execute/) prices it, which has no price
 // then. A seed that was booked ahead is charged all that it allows already.
 Result<void> add_later_runs(results::Store& store, const OutFolder& out, results::StudyRecord known,
                             const results::StudyRecord& recorded) {
