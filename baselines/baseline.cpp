@@ -55,8 +55,9 @@ json::object Composition::to_json() const {
   if (!not_begun.empty()) {
     json::array list;
     for (const auto& one : not_begun) {
-      list.push_back(
-          json::object{{"events", accounting::events_to_json({.events = one.events})}, {"part", one.part}});
+      json::object entry{{"events", accounting::events_to_json({.events = one.events})}, {"part", one.part}};
+      if (!one.trial.empty()) entry["trial"] = one.trial;
+      list.push_back(std::move(entry));
     }
     object["not_begun"] = std::move(list);
   }
@@ -103,7 +104,8 @@ Result<Composition> Composition::from_json(const json::object& object, const std
       if (described == nullptr) return error(where + ": each of 'not_begun' needs 'events'");
       auto events = accounting::events_from_json(*described, where + ".not_begun");
       if (!events) return events.error();
-      composition.not_begun.push_back({std::move(events->events), string_or(*of_one, "part", "")});
+      composition.not_begun.push_back(
+          {std::move(events->events), string_or(*of_one, "part", ""), string_or(*of_one, "trial", "")});
     }
   }
   if (*rule != Rule::selection) return composition;

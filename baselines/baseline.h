@@ -109,10 +109,12 @@ struct Composition {
   // Rule sum, of a search that ended early because none of its runs could be reported: what it
   // would have executed further, and on which part of the training split
   // (as `parts`; empty: all of it). Where it ended follows from private data, so all that was
-  // planned is charged, as of a run that diverged.
+  // planned is charged, as of a run that diverged. `trial`: which run it is, where that is known;
+  // if the folder has that run, what it executed is charged instead.
   struct NotBegun {
     std::vector<accounting::Event> events;
-    std::string part;
+    std::string part = {};
+    std::string trial = {};
   };
   std::vector<NotBegun> not_begun = {};
   // rule selection: distribution, eta, mean (base is filled from events)

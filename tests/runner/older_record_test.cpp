@@ -30,8 +30,8 @@ class OlderRecord : public LostFiles {
     return odometer_of(world.store(), world.out()).value().data.at(0).has_unknown_selection;
   }
   // The row of a run that was stopped and cancelled, and its price. The database is kept then; the
-  // row is opened again, and the key of its run lost.
-  std::pair<std::string, double> cancel_and_open(const std::string& yaml) {
+  // row is opened again, and the key of its run lost if it `loses_key`.
+  std::pair<std::string, double> cancel_and_open(const std::string& yaml, bool loses_key = true) {
     const auto name = world.read(yaml).content.name;
     stop_again(Fate::linger, yaml);
     const auto study = world.store().studies(name).value().at(0).id;
@@ -39,7 +39,7 @@ class OlderRecord : public LostFiles {
     keep_database();
     EXPECT_TRUE(reopen(world.store(), world.out(), *world.store().spec(name).value(),
                        world.store().studies(name).value()));
-    lose_keys_of_runs();
+    if (loses_key) lose_keys_of_runs();
     return {study, price};
   }
 
@@ -240,22 +240,60 @@ TEST_F(OlderRecord, ARowThatWasOpenedAgainIsChargedARunThatAJournalAloneHas) {
   EXPECT_DOUBLE_EQ(epsilon(), all) << "by the database alone";
 }
 
-// Its seed was booked ahead and had not begun. The run that it shares is in its price already.
+// The older database lists the runs that began since, and the release record is gone.
+TEST_F(OlderRecord, ARowThatWasOpenedAgainIsChargedTheRunsOfItsJournals) {
+  const auto yaml =
+      spec_of("      - {id: tuned, method: dpsgd, options: {tuning: composed, candidates: 4}}\n", "q");
+  const auto [study, once] = cancel_and_open(yaml, false);
+  int begun = 0;
+  FakeExecutor killed;
+  killed.fate = [&](const auto&) { return ++begun < 3 ? Fate::finish : Fate::crash; };
+  EXPECT_FALSE(world.try_run(world.read(yaml), killed, kNever, false));
+  const auto copy = copied();
+  const auto later = cancelled(study);
+  EXPECT_GT(later, once + 0.1);
+  change_to(copy);
+  put_database_back();
+  fs::remove(world.out().release_record("q"));
+  EXPECT_EQ(cancelled(study), later);
+  const auto all = epsilon();
+  lose_journals_and_keys();
+  EXPECT_DOUBLE_EQ(epsilon(), all) << "the database has them now";
+}
+
+// Its seed had not begun; whether it was booked ahead or not, its price stays, and the run that it
+// shares is charged once, also where it is opened and cancelled again.
 TEST_F(OlderRecord, ACancelledSeedIsChargedASharedRunOnce) {
-  const auto yaml = spec_of(
+  const std::string rows =
       "      - {id: fixed, method: fixed-rate, options: {lr: 1e-2}}\n"
-      "      - {id: again, method: fixed-rate, options: {lr: 1e-2}}\n",
-      "q");
-  const auto seed = [&](const std::string& row) {
-    auto studies = world.store().studies("q").value();
-    return *std::ranges::find_if(studies, [&](const auto& one) { return one.row == row && one.seed == 1; });
-  };
-  stop_again(Fate::linger, yaml);
-  const auto before = cancelled(seed("again").id);
-  run(yaml);
-  const auto after = seed("again").total;
-  EXPECT_DOUBLE_EQ(after ? after->epsilon : 0, before);
-  EXPECT_GT(seed("fixed").total->epsilon, 1);
+      "      - {id: again, method: fixed-rate, options: {lr: 1e-2}}\n"
+      "      - {id: other, method: fixed-rate, options: {lr: 1e-3}}\n";
+  for (const std::string seeds :
+       {"[0, 1]", "{until: paired interval of fixed - other is narrower than 1e-6, from: 2, to: 2}"}) {
+    SCOPED_TRACE(seeds);
+    const auto yaml = boost::replace_all_copy(spec_of(rows, "q"), "seeds: [0, 1]", "seeds: " + seeds);
+    const auto seed = [&](const std::string& row) {
+      auto studies = world.store().studies("q").value();
+      return *std::ranges::find_if(studies, [&](const auto& one) { return one.row == row && one.seed == 1; });
+    };
+    stop_again(Fate::linger, yaml);
+    const auto before = cancelled(seed("again").id);
+    FakeExecutor killed;
+    killed.fate = [](const auto&) { return Fate::crash; };
+    EXPECT_FALSE(world.try_run(world.read(yaml), killed, kNever, false));
+    lose_keys_of_runs();
+    run(yaml);
+    EXPECT_DOUBLE_EQ(seed("again").total ? seed("again").total->epsilon : 0, before);
+    const auto shared = seed("fixed").total->epsilon;
+    const auto all = epsilon();
+    ASSERT_TRUE(reopen(world.store(), world.out(), *world.store().spec("q").value(), {seed("again")}));
+    EXPECT_LE(cancelled(seed("again").id), std::max(shared, before) + 1e-9);
+    EXPECT_LE(epsilon(), all);
+    world.forget_database();
+    fs::remove_all(world.out().root);
+    fs::create_directories(world.out().root);
+    world.reopen_database();
+  }
 }
 
 // It was cancelled before its first run, of which a journal alone tells.

@@ -12,6 +12,7 @@
 #include "harness/runner/odometer/odometer.h"
 #include "harness/runner/odometer/release.h"
 #include "harness/runner/odometer/release_record.h"
+#include "harness/runner/odometer/restored_releases.h"
 #include "harness/trial/event_tally.h"
 #include "results/store/states.h"
 #include "results/table/table_notes.h"
@@ -66,9 +67,8 @@ Result<std::vector<std::string>> begun_of(const results::Store& store, const Out
 }
 
 // Returns the composition of a seed that was booked ahead: its runs that have begun, and what was
-// booked of the others. If `is_first` and that does not contain the cost of the row's dearest seed,
-// that cost takes its place. `is_first`: the booking lists its runs in the order of what each was
-// to release; one that was cancelled before lists those that had begun, and books the others.
+// booked of the others. If that does not contain what was booked for all its runs together, or, if
+// `is_first`, the cost of the row's dearest seed, that cost takes its place.
 Result<Composition> of_booked_seed(const results::Store& store, const OutFolder& out,
                                    const results::StudyRecord& study, bool is_first) {
   const auto booked = Composition::from_json(study.composition, "study " + study.id);
@@ -77,14 +77,14 @@ Result<Composition> of_booked_seed(const results::Store& store, const OutFolder&
   auto begun = begun_of(store, out, study.trials);
   if (!begun) return begun.error();
   composition.trials = std::move(*begun);
-  trial::EventTally all;
-  for (std::size_t i = 0; i < booked->not_begun.size(); ++i) {
-    const bool is_listed =
-        is_first && i < booked->trials.size() &&
-        std::ranges::find(composition.trials, booked->trials[i]) != composition.trials.end();
-    if (is_listed) continue;
-    composition.not_begun.push_back(booked->not_begun[i]);
-    all.add(booked->not_begun[i].events);
+  trial::EventTally all, least;
+  for (const auto& rest : booked->not_begun) {
+    if (rest.trial.empty()) {
+      least.raise_to(trial::EventTally(rest.events));
+    } else if (std::ranges::count(composition.trials, rest.trial) == 0) {
+      composition.not_begun.push_back(rest);
+      all.add(rest.events);
+    }
   }
   for (const auto& id : composition.trials) {
     const auto charged = charged_to(store, out, id);
@@ -93,10 +93,11 @@ Result<Composition> of_booked_seed(const results::Store& store, const OutFolder&
   }
   const auto dearest = dearest_seed(store, study);
   if (!dearest) return dearest.error();
-  if (is_first && !all.contains(*dearest)) {
-    all.raise_to(*dearest);
+  if (is_first) least.raise_to(*dearest);
+  if (!all.contains(least)) {
+    all.raise_to(least);
     composition.trials.clear();
-    composition.not_begun = {{all.events(), ""}};
+    composition.not_begun = {{.events = all.events()}};
   }
   return composition;
 }
@@ -161,17 +162,38 @@ Result<Composition> composition_of(const results::Store& store, const OutFolder&
 
 // True if it may cost more than one attempt of each of the runs that it is priced by. Pricing takes
 // time.
-bool may_cost_more(const results::Store& store, const OutFolder& out, const results::StudyRecord& study) {
-  if (study.trials.empty()) return study.composition.contains("unlisted");
-  const auto composition = Composition::from_json(study.composition, "study " + study.id);
-  if (!study.total && composition && !composition->trials.empty()) return true;
-  return std::ranges::any_of(study.trials, [&](const std::string& id) {
+bool may_cost_more(const results::Store& store, const OutFolder& out, const results::StudyRecord& study,
+                   const Composition& composition) {
+  if (study.composition.contains("unlisted")) return true;
+  if (!study.total && !composition.trials.empty()) return true;
+  return std::ranges::any_of(composition.trials, [&](const std::string& id) {
     const auto run = store.trial(id);
     const auto charged = charged_to(store, out, id);
     if (!run || !*run || !charged) return false;
     const auto config = trial::TrialConfig::from_json((**run).config, "trial " + id);
     return config && !trial::EventTally(mechanism::events(*config)).contains(trial::EventTally(*charged));
   });
+}
+
+// Its runs that journals alone tell of: the database is an older copy.
+Result<void> take_in_runs(results::Store& store, const OutFolder& out, const results::StudyRecord& study) {
+  std::vector<std::string> unknown;
+  for (const auto& id : study.trials) {
+    const auto run = store.trial(id);
+    if (!run) return run.error();
+    if (!*run && !is_missing_journal(out.journal(id))) unknown.push_back(id);
+  }
+  return unknown.empty() ? Result<void>() : add_later_runs(store, out, study, unknown);
+}
+
+// Returns none where it costs no more than it says, or a file cannot be read.
+std::optional<results::StudyRecord> priced_again(const results::Store& store, const OutFolder& out,
+                                                 const results::StudyRecord& study) {
+  const auto composition = Composition::from_json(study.composition, "study " + study.id);
+  if (!composition || !may_cost_more(store, out, study, *composition)) return std::nullopt;
+  auto anew = as_cancelled(store, out, study);
+  const bool is_more = anew && anew->total && (!study.total || anew->total->epsilon > study.total->epsilon);
+  return is_more ? std::optional(std::move(*anew)) : std::nullopt;
 }
 
 }  // namespace
@@ -240,12 +262,15 @@ Result<void> price_cancelled_again(results::Store& store, const OutFolder& out) 
   const auto studies = store.all_studies();
   if (!studies) return studies.error();
   std::set<std::string> specs;
-  for (const auto& study : *studies) {
-    if (!results::is_cancelled(study) || !may_cost_more(store, out, study)) continue;
-    const auto anew = as_cancelled(store, out, study);
-    if (!anew || !anew->total || (study.total && anew->total->epsilon <= study.total->epsilon)) continue;
+  for (const auto& known : *studies) {
+    if (!results::is_cancelled(known)) continue;
+    if (auto taken = take_in_runs(store, out, known); !taken) return taken;
+    const auto study = store.study(known.id);
+    if (!study) return study.error();
+    const auto anew = priced_again(store, out, **study);
+    if (!anew) continue;
     if (auto put = store.put_study(*anew); !put) return put;
-    specs.insert(study.spec);
+    specs.insert(anew->spec);
   }
   for (const auto& spec : specs) {
     if (auto written = update_release_record(store, out, spec); !written) return written;

@@ -87,7 +87,7 @@ void StudyRun::book_seed() {
   if (const auto first = study_.baseline->next(cell(), {})) {
     for (const auto& config : *first) {
       composition_.trials.push_back(config.id());
-      composition_.not_begun.push_back({mechanism::events(config), ""});
+      composition_.not_begun.push_back({.events = mechanism::events(config), .trial = config.id()});
     }
   }
   write_seed_booking();
@@ -112,7 +112,7 @@ void StudyRun::end_without_runs(const std::vector<accounting::Event>& planned) {
   for (const auto& one : composition_.not_begun) booked.add(one.events);
   if (!booked.contains(trial::EventTally(planned))) {
     composition_.trials.clear();
-    composition_.not_begun = {{planned, ""}};
+    composition_.not_begun = {{.events = planned}};
   }
   write_seed_booking();
 }

@@ -147,7 +147,7 @@ class Composer {
     add_bookings();
     for (const auto& [id, run] : runs_) add_run(id, run);
     for (const auto& search : studies_.ended_early) add_rest(search);
-    for (const auto& [seed, dataset] : studies_.booked_seeds) add_booked(seed, dataset);
+    for (const auto& [seed, dataset] : studies_.booked_seeds) add_not_begun(seed, dataset);
     for (const auto& study : studies_.priced) add_table(study);
   }
 
@@ -291,21 +291,18 @@ class Composer {
 
   void add_rest(const Composition& search) {
     const auto run = search.trials.empty() ? runs_.end() : runs_.find(search.trials.front());
-    if (run == runs_.end()) return;
-    for (const auto& rest : search.not_begun) odometer_.of(run->second.config.dataset).add(rest.events);
+    if (run != runs_.end()) add_not_begun(search, run->second.config.dataset);
   }
 
-  // The runs of a seed, in the order of what each was to release. One that was made is counted
-  // already, whoever made it.
-  void add_booked(const Composition& seed, const trial::Named& dataset) {
-    for (std::size_t i = 0; i < seed.not_begun.size(); ++i) {
-      const auto& events = seed.not_begun[i].events;
-      if (i < seed.trials.size()) {
-        const auto run = runs_.find(seed.trials[i]);
+  // One that was made is counted already, whoever made it.
+  void add_not_begun(const Composition& search, const trial::Named& dataset) {
+    for (const auto& rest : search.not_begun) {
+      if (!rest.trial.empty()) {
+        const auto run = runs_.find(rest.trial);
         if (run != runs_.end() && !run->second.executed.empty()) continue;
-        if (!odometer_.booked_runs.insert(seed.trials[i]).second) continue;
+        if (!odometer_.booked_runs.insert(rest.trial).second) continue;
       }
-      if (!events.empty()) odometer_.of(dataset).add(events);
+      if (!rest.events.empty()) odometer_.of(dataset).add(rest.events);
     }
   }
 

@@ -27,7 +27,7 @@ Result<void> put_charge(results::Store& store, const results::StudyRecord& study
   const auto config = trial::TrialConfig::from_json(run.config, "trial " + run.id);
   if (!config) return config.error();
   baselines::Composition charge{.rule = baselines::Composition::Rule::sum, .trials = {}, .selection = {}};
-  charge.not_begun.push_back({std::move(events), ""});
+  charge.not_begun.push_back({.events = std::move(events)});
   auto composition = charge.to_json();
   composition["dataset"] = as_json(config->dataset);
   return store.put_retired({.id = run.id,
@@ -149,34 +149,6 @@ bool was_cancelled_later(const results::StudyRecord& known, const results::Study
   return !known.total || recorded.total->epsilon > known.total->epsilon;
 }
 
-// Adds to a row that the database has as cancelled the runs that began after it was opened again,
-// of a record in which it is open. price_cancelled_again() (execute/) prices it, which has no price
-// then. A seed that was booked ahead is charged all that it allows already.
-Result<void> add_later_runs(results::Store& store, const OutFolder& out, results::StudyRecord known,
-                            const results::StudyRecord& recorded) {
-  TrialBook book(store, out);
-  auto& composition = known.composition;
-  json::array priced;
-  if (const auto* before = composition.if_contains("trials"); before != nullptr) priced = before->as_array();
-  bool has_later = false;
-  for (const auto& id : recorded.trials) {
-    if (auto taken = book.take_in(id); !taken) return taken;
-    if (std::ranges::count(known.trials, id) == 0) known.trials.push_back(id);
-    const auto run = store.trial(id);
-    if (!run) return run.error();
-    const bool has_begun = *run && !(**run).events.empty();
-    if (!has_begun || std::ranges::count(priced, json::value(id)) > 0) continue;
-    priced.emplace_back(id);
-    has_later = true;
-  }
-  if (has_later && !composition.contains("not_begun")) {
-    composition["rule"] = "sum";
-    composition["trials"] = std::move(priced);
-    known.total.reset();
-  }
-  return store.put_study(known);
-}
-
 // True if the database says at least as much of the row.
 bool says_as_much(const std::optional<results::StudyRecord>& known, const results::StudyRecord& recorded) {
   const bool is_unbooked = known && !results::is_answered(*known) && booking_of(known->composition).empty();
@@ -267,7 +239,7 @@ Result<std::string> put_back(results::Store& store, const OutFolder& out, const 
     return put_lost_selection(store, recorded, *lost);
   }
   if (*known && results::is_cancelled(**known) && !results::is_answered(recorded.study)) {
-    if (auto added = add_later_runs(store, out, **known, recorded.study); !added) return added.error();
+    if (auto added = add_later_runs(store, out, **known, recorded.study.trials); !added) return added.error();
   }
   if (says_as_much(*known, recorded.study)) return std::string();
   if (auto retired = retire_other_booking(store, *known, recorded.study); !retired) return retired.error();
@@ -445,6 +417,31 @@ Result<void> restore_rows(results::Store& store, const OutFolder& out, const std
     }
   }
   return {};
+}
+
+Result<void> add_later_runs(results::Store& store, const OutFolder& out, results::StudyRecord cancelled,
+                            const std::vector<std::string>& runs) {
+  TrialBook book(store, out);
+  auto& composition = cancelled.composition;
+  json::array priced;
+  if (const auto* before = composition.if_contains("trials"); before != nullptr) priced = before->as_array();
+  bool has_later = false;
+  for (const auto& id : runs) {
+    if (auto taken = book.take_in(id); !taken) return taken;
+    if (std::ranges::count(cancelled.trials, id) == 0) cancelled.trials.push_back(id);
+    const auto run = store.trial(id);
+    if (!run) return run.error();
+    const bool has_begun = *run && !(**run).events.empty();
+    if (!has_begun || std::ranges::count(priced, json::value(id)) > 0) continue;
+    priced.emplace_back(id);
+    has_later = true;
+  }
+  if (has_later && !composition.contains("not_begun")) {
+    composition["rule"] = "sum";
+    composition["trials"] = std::move(priced);
+    cancelled.total.reset();
+  }
+  return store.put_study(cancelled);
 }
 
 }  // namespace hyfreedp::runner
