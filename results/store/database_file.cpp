@@ -101,9 +101,8 @@ std::string advice_on_log(const std::string& path) {
     return "";
   }
   return fmt::format(
-      " {} SQLite can only read where it may write beside it: copy the folder to a place where you may "
-      "write, "
-      "and name the copy.",
+      " {} SQLite can only read where it may write beside it: copy the folder to a place where you "
+      "may write, and name the copy.",
       what);
 }
 

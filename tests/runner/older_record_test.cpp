@@ -42,6 +42,18 @@ class OlderRecord : public LostFiles {
     if (loses_key) lose_keys_of_runs();
     return {study, price};
   }
+  // A row that is cancelled before its first run, and opened again; the database is kept between.
+  std::pair<std::string, double> cancel_unbegun_and_open(const std::string& yaml) {
+    const auto name = world.read(yaml).content.name;
+    FakeExecutor none;
+    world.run(yaml, none, [] { return true; });
+    const auto study = world.store().studies(name).value().at(0).id;
+    const auto price = cancelled(study);
+    keep_database();
+    EXPECT_TRUE(reopen(world.store(), world.out(), *world.store().spec(name).value(),
+                       world.store().studies(name).value()));
+    return {study, price};
+  }
 
  private:
   std::string record_;
@@ -192,13 +204,8 @@ INSTANTIATE_TEST_SUITE_P(Rows, PricedAgain,
 // again.
 TEST_F(OlderRecord, ARowThatWasOpenedAgainIsChargedTheRunsBegunSince) {
   const auto yaml = fixed("1e-2", "q");
-  FakeExecutor none;
-  world.run(yaml, none, [] { return true; });
-  const auto study = world.store().studies("q").value().at(0).id;
-  EXPECT_EQ(cancelled(study), 0);
-  keep_database();
-  ASSERT_TRUE(reopen(world.store(), world.out(), *world.store().spec("q").value(),
-                     world.store().studies("q").value()));
+  const auto [study, price] = cancel_unbegun_and_open(yaml);
+  EXPECT_EQ(price, 0);
   stop_again(Fate::linger, yaml);
   const auto copy = copied();
   const auto later = cancelled(study);
@@ -215,13 +222,8 @@ TEST_F(OlderRecord, ARowThatWasOpenedAgainIsChargedTheRunsBegunSince) {
 // in the database from then on.
 TEST_F(OlderRecord, ARowThatWasOpenedAgainIsChargedARunThatAJournalAloneHas) {
   const auto yaml = boost::replace_all_copy(fixed("1e-2", "q"), "[0, 1]", "[0]");
-  FakeExecutor none;
-  world.run(yaml, none, [] { return true; });
-  const auto study = world.store().studies("q").value().at(0).id;
-  EXPECT_EQ(cancelled(study), 0);
-  keep_database();
-  ASSERT_TRUE(reopen(world.store(), world.out(), *world.store().spec("q").value(),
-                     world.store().studies("q").value()));
+  const auto [study, price] = cancel_unbegun_and_open(yaml);
+  EXPECT_EQ(price, 0);
   FakeExecutor killed;
   killed.fate = [](const auto&) { return Fate::crash; };
   killed.at_begin = [&](const auto&, const auto&) {
@@ -296,16 +298,31 @@ TEST_F(OlderRecord, ACancelledSeedIsChargedASharedRunOnce) {
   }
 }
 
+// Earlier versions wrote bookings of seeds without the names of their runs.
+TEST_F(OlderRecord, ABookingThatDoesNotNameItsRunsIsOfAllOfThem) {
+  const auto yaml = boost::replace_all_copy(
+      spec_of("      - {id: fixed, method: fixed-rate, options: {lr: 1e-2}}\n"
+              "      - {id: tuned, method: dpsgd, options: {tuning: composed, candidates: 4}}\n",
+              "q"),
+      "seeds: [0, 1]",
+      "seeds: {until: paired interval of fixed - tuned is narrower than 1e-6, from: 2, to: 2}");
+  FakeExecutor none;
+  world.run(yaml, none, [] { return true; });
+  auto studies = world.store().studies("q").value();
+  auto tuned = *std::ranges::find(studies, "tuned", &results::StudyRecord::row);
+  ASSERT_EQ(tuned.composition.at("not_begun").as_array().size(), 4U);
+  const auto copy = copied();
+  const auto named = cancelled(tuned.id);
+  change_to(copy);
+  for (auto& entry : tuned.composition.at("not_begun").as_array()) entry.as_object().erase("trial");
+  ASSERT_TRUE(world.store().put_study(tuned));
+  EXPECT_DOUBLE_EQ(cancelled(tuned.id), named);
+}
+
 // It was cancelled before its first run, of which a journal alone tells.
 TEST_F(OlderRecord, ASelectionThatWasOpenedAgainIsChargedItsDearestRun) {
   const auto yaml = with_seeds("[0]");
-  FakeExecutor none;
-  world.run(yaml, none, [] { return true; });
-  const auto study = selection().id;
-  const auto booked = cancelled(study);
-  keep_database();
-  ASSERT_TRUE(reopen(world.store(), world.out(), *world.store().spec("sel").value(),
-                     world.store().studies("sel").value()));
+  const auto [study, booked] = cancel_unbegun_and_open(yaml);
   for (int attempt = 0; attempt < 3; ++attempt) {
     stop_again(Fate::linger, yaml);
     lose_keys_of_runs();

@@ -68,7 +68,8 @@ Result<std::vector<std::string>> begun_of(const results::Store& store, const Out
 
 // Returns the composition of a seed that was booked ahead: its runs that have begun, and what was
 // booked of the others. If that does not contain what was booked for all its runs together, or, if
-// `is_first`, the cost of the row's dearest seed, that cost takes its place.
+// `is_first`, the cost of the row's dearest seed, that cost takes its place. A booking that does not
+// name its runs is of all of them.
 Result<Composition> of_booked_seed(const results::Store& store, const OutFolder& out,
                                    const results::StudyRecord& study, bool is_first) {
   const auto booked = Composition::from_json(study.composition, "study " + study.id);
@@ -80,7 +81,7 @@ Result<Composition> of_booked_seed(const results::Store& store, const OutFolder&
   trial::EventTally all, least;
   for (const auto& rest : booked->not_begun) {
     if (rest.trial.empty()) {
-      least.raise_to(trial::EventTally(rest.events));
+      least.add(rest.events);
     } else if (std::ranges::count(composition.trials, rest.trial) == 0) {
       composition.not_begun.push_back(rest);
       all.add(rest.events);
