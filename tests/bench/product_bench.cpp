@@ -47,6 +47,8 @@ void shapes(benchmark::internal::Benchmark* bench) {
       ->Args({256, 32, 512})                            // its first linear layer
       ->ArgsProduct({{256}, {768}, {768, 2304, 3072}})  // GPT-2 small, B = 4 of 64 tokens
       ->Args({256, 3072, 768})
+      ->Args({1024, 384, 384})  // MiniLM, 64 sentences of 16 tokens
+      ->Args({1024, 1536, 384})
       ->UseRealTime()
       ->Unit(benchmark::kMicrosecond);
 }
@@ -57,6 +59,8 @@ void add_all() {
   for (int k = 0; k < all.count; ++k) {
     benchmark::RegisterBenchmark(all.kernels[k]->name, bounded, all.kernels[k])->Apply(shapes);
   }
+  if (const auto* fused = models::fused_product_kernel())
+    benchmark::RegisterBenchmark(fused->name, bounded, fused)->Apply(shapes);
 }
 
 }  // namespace

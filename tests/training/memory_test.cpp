@@ -209,7 +209,8 @@ std::vector<Measured> measured() {
 }
 
 // Bytes that one more sample of a microbatch takes, as tensors are allocated.
-double bytes_of_a_sample(const Measured& one, CountingAllocator& counter) {
+double bytes_of_a_sample(const Measured& one, CountingAllocator& counter,
+                         torch::ScalarType computed = torch::kFloat32) {
   auto config = small_config(1);
   auto data = one.data_options;
   for (const char* split : {"train", "validation", "test"}) data[split] = 2 * one.samples;
@@ -221,6 +222,7 @@ double bytes_of_a_sample(const Measured& one, CountingAllocator& counter) {
   auto network = models::make_model(one.model, config.model.options, models::model_input(sizes),
                                     random::key_from_seed("tests of memory"), torch::kFloat32)
                      .value();
+  network.set_compute_type(computed);
   const auto& labels = rule_of(sizes.labels);
   auto sum = torch::zeros({network.dimension()});
   const auto peak = [&](std::int64_t rows) {
@@ -312,6 +314,30 @@ TEST_P(MemoryOfASample, IsWhatIsForetold) {
     EXPECT_LE(found, foretold);
     EXPECT_LE(foretold, 2 * found);
   }
+}
+
+// Attention forms its scores there, which a pass in float32 does not keep.
+TEST(Memory, OfASampleInBfloat16IsNoMoreThanIsForetold) {
+  const torch::NoGradGuard no_gradients;
+  std::set<std::string> attending;
+  for (const auto& one : measured()) {
+    const auto facts = datasets::find_dataset(one.data).value();
+    const auto sizes =
+        datasets::sizes(*facts, resolve_options(facts->options, one.data_options, one.data).value());
+    const auto options = model_named(one.model, one.options).options;
+    const auto tokens = models::token_count(one.model, options, models::model_input(sizes)).value();
+    if (tokens == 1 || !attending.insert(one.model).second) continue;
+    SCOPED_TRACE(one.model);
+    Counting counting;
+    const double found = bytes_of_a_sample(one, *counting, torch::kBFloat16);
+    const auto told =
+        models::step_memory(one.model, options, models::model_input(sizes), {.is_narrow = true}).value();
+    std::cout << fmt::format("{} of {} tokens: {:.0f} B, foretold {:.0f}\n", one.model, tokens, found,
+                             4 * told.sample(0.5));
+    EXPECT_LE(found, 4 * told.sample(0.5));
+    EXPECT_LE(4 * told.sample(0.5), 2 * found);
+  }
+  EXPECT_FALSE(attending.empty());
 }
 
 }  // namespace memory_test

@@ -109,8 +109,11 @@ class Pass {
         of_output[from] = step.memory.passes_on ? of_output[at] : gradients.add(numbers);
         gradients.hold(of_output[from]);
       }
+      // The rules of a narrow pass read copies of inputs and output gradient in the type of the
+      // parameters.
+      const double copied = step.at.target.is_narrow ? step.at.given() + step.at.gives() : 0;
       const double most = std::max(step.passes_on ? step.memory.going_back : 0,
-                                   step.at.trains_any() ? step.memory.forming : 0);
+                                   step.at.trains_any() ? step.memory.forming + copied : 0);
       count(gradients.living() + computing + most);
       let_go_of_record(step);
       gradients.release(of_output[at]);

@@ -6,9 +6,8 @@
 // tile has no part in this, so all kernels compute the same bits. A tile of such sums stays in
 // registers and the float64 totals of a block in a core's first cache.
 //
-// On Intel's cores products and sums compete for the same two ports: fused multiply-add, whose bits
-// are others, takes half as long (tests/bench/README.md). A pass in bfloat16, whose bits depend on
-// the processor in any case, has a fused kernel for AVX-512.
+// Fused multiply-add, whose bits are others, is 1.2 to 1.7 times as fast (tests/bench/README.md). A
+// pass in bfloat16, whose bits depend on the processor in any case, uses it where there is AVX-512.
 //
 // This file includes no header of the standard library that defines functions (see patch_kernel.h).
 #pragma once

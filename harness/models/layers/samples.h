@@ -136,6 +136,7 @@ void add_product(const torch::Tensor& left, const torch::Tensor& right, torch::T
 class FusedProducts {
  public:
   explicit FusedProducts(bool allowed);
+  FusedProducts(const FusedProducts&) = delete;
   ~FusedProducts();
 
  private:

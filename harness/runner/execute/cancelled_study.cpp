@@ -68,8 +68,8 @@ Result<std::vector<std::string>> begun_of(const results::Store& store, const Out
 
 // Returns the composition of a seed that was booked ahead: its runs that have begun, and what was
 // booked of the others. If that does not contain what was booked for all its runs together, or, if
-// `is_first`, the cost of the row's dearest seed, that cost takes its place. A booking that does not
-// name its runs is of all of them.
+// `is_first`, the cost of the row's dearest seed, that cost takes its place. A booking that does
+// not name its runs is of all of them.
 Result<Composition> of_booked_seed(const results::Store& store, const OutFolder& out,
                                    const results::StudyRecord& study, bool is_first) {
   const auto booked = Composition::from_json(study.composition, "study " + study.id);
