@@ -1,5 +1,5 @@
 // Replays against what can be worked out by hand: a toy pool whose runs are numbers.
-#include "harness/runner/execute/replay.h"
+#include "harness/runner/replay/replay.h"
 
 #include <cmath>
 #include <functional>

@@ -10,8 +10,8 @@
 #include "harness/base/text.h"
 #include "harness/cli/common/outputs.h"
 #include "harness/cli/common/spec_request.h"
-#include "harness/runner/execute/replay.h"
 #include "harness/runner/odometer/release.h"
+#include "harness/runner/replay/replay.h"
 #include "plots/figure.h"
 #include "plots/figures.h"
 #include "plots/layout.h"
@@ -298,6 +298,7 @@ struct Styles {
  private:
   static std::vector<std::string> methods_of(const std::vector<runner::ReplayedRow>& all) {
     std::vector<std::string> methods;
+    methods.reserve(all.size());
     for (const auto& row : all) methods.push_back(row.method);
     return methods;
   }

@@ -1,4 +1,4 @@
-#include "harness/runner/execute/replay.h"
+#include "harness/runner/replay/replay.h"
 
 #include <algorithm>
 #include <cmath>

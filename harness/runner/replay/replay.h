@@ -29,8 +29,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/runner/execute/replay_pool.h"
 #include "harness/runner/execute/study_epsilon.h"
+#include "harness/runner/replay/replay_pool.h"
 #include "harness/runner/spec/plan.h"
 
 namespace hyfreedp::runner {

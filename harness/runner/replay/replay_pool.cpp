@@ -1,4 +1,4 @@
-#include "harness/runner/execute/replay_pool.h"
+#include "harness/runner/replay/replay_pool.h"
 
 #include <algorithm>
 #include <cmath>
