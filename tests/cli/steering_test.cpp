@@ -68,6 +68,27 @@ TEST_F(Steering, CancelledAndOpenAgain) {
   EXPECT_THAT(say({"status"}).out, HasSubstr("2 concluded"));
 }
 
+// An older database has all rows as cancelled; the journal tells of a later attempt. The command
+// prices them anew, although it has nothing to cancel.
+TEST_F(Steering, WhatWasCancelledBeforeIsPricedByWhatFollowed) {
+  const auto yaml = spec_of(kFixedRow);
+  const auto database = folder("out").database();
+  const auto price = [&] { return store("out")->studies("hidden").value().at(0).total->epsilon; };
+  fill_killed("out", yaml);
+  ASSERT_EQ(say({"cancel", "hidden"}).code, 0);
+  const auto once = price();
+  std::filesystem::copy_file(database, path("older"));
+  ASSERT_EQ(say({"retry", "hidden"}).code, 0);
+  for (const auto& key : std::filesystem::directory_iterator(folder("out").keys())) {
+    std::filesystem::remove(key.path());
+  }
+  fill_killed("out", yaml);
+  std::filesystem::copy_file(path("older"), database, std::filesystem::copy_options::overwrite_existing);
+  EXPECT_EQ(price(), once);
+  EXPECT_THAT(say({"cancel", "hidden"}).out, HasSubstr("cancelled before"));
+  EXPECT_GT(price(), once + 0.1);
+}
+
 TEST_F(Steering, WhatHasItsAnswerIsRefused) {
   runner::FakeExecutor executor;
   executor.fate = [](const auto& config) {

@@ -166,6 +166,18 @@ TEST(Cancel, AStudyThatAskedForNothingIsChargedNothing) {
 }
 
 // Its run was interrupted, and the next command ends before it asks for it again.
+// Of two rows that share a run, the one that `--only` leaves out asks for nothing.
+TEST(Cancel, AStudyThatWasLeftOutIsNotChargedAnothersRun) {
+  World world;
+  const auto spec = spec_of(kThreeRows, "");
+  FakeExecutor executor;
+  world.run_only(spec, {"row=b"}, executor);
+  StudyRequest request{.studies = {study_of(world, "c").id}};
+  ASSERT_TRUE(carry_out(world.store(), world.out(), request));
+  EXPECT_FALSE(study_of(world, "c").total);
+  EXPECT_THAT(study_of(world, "c").trials, IsEmpty());
+}
+
 TEST(Cancel, AStudyThatAnEarlierCommandBeganStaysCharged) {
   World world;
   const auto yaml = spec_of(kThreeRows, "s");

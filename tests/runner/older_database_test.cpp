@@ -1,6 +1,7 @@
 // What a folder's release records tell where its database is an older copy, or another copy's of
 // the folder, and journals and keys are lost: nothing that was released is forgotten.
 #include <algorithm>
+#include <boost/algorithm/string/replace.hpp>
 #include <gmock/gmock.h>
 #include <thread>
 
@@ -159,6 +160,98 @@ TEST_F(OlderDatabase, IsRestoredBeforeARowIsCancelled) {
   world.reopen_database();
   ASSERT_TRUE(done) << done.error().message;
   EXPECT_GE(epsilon(), before);
+}
+
+// Its runs were killed, after so many of them had ended, before the record named any, and it is
+// cancelled before its spec is run again. A tuned row's runs measure a score, so that nobody can
+// tell them from a private selection's before the row lists them.
+class BeforeItAsked : public OlderDatabase,
+                      public ::testing::WithParamInterface<std::pair<std::string, int>> {
+ protected:
+  // Returns the row, which the database has as open and as one that asked for nothing.
+  std::string begin_and_kill(const std::string& yaml, bool is_recorded = false) {
+    FakeExecutor none, killed;
+    if (is_recorded) {
+      killed.at_begin = [&](const auto&, const auto&) {
+        ASSERT_TRUE(update_release_record(world.store(), world.out(), "q"));
+      };
+    }
+    world.run(yaml, none, [] { return true; });
+    keep_database();
+    int ended = 0;
+    killed.fate = [&](const auto&) { return ended++ < GetParam().second ? Fate::finish : Fate::crash; };
+    EXPECT_FALSE(world.try_run(world.read(yaml), killed, kNever, false));
+    put_database_back();
+    const auto open = world.store().studies("q").value().at(0);
+    EXPECT_THAT(open.trials, ::testing::IsEmpty());
+    return open.id;
+  }
+};
+
+TEST_P(BeforeItAsked, ARowThatIsCancelledIsChargedItsRuns) {
+  const auto row = "      - {id: row, method: " + GetParam().first + "}\n";
+  const auto study = begin_and_kill(boost::replace_all_copy(spec_of(row, "q"), "[0, 1]", "[0]"));
+  const auto price = cancelled(study);
+  EXPECT_GT(price, 0.5);
+  EXPECT_GT(world.store().study(study).value()->trials.size(), GetParam().second);
+  EXPECT_DOUBLE_EQ(epsilon(), price);
+  lose_journals_and_keys();
+  EXPECT_DOUBLE_EQ(epsilon(), price) << "the database has them";
+  world.forget_database();
+  EXPECT_DOUBLE_EQ(epsilon(), price) << "so has the record";
+}
+
+// By a run that goes on with its spec, before it asks for anything; the record has the runs.
+TEST_P(BeforeItAsked, ARowThatIsCancelledWhileItWaitsIsChargedItsRuns) {
+  const auto row = "      - {id: row, method: " + GetParam().first + "}\n";
+  const auto yaml = boost::replace_all_copy(spec_of(row, "q"), "[0, 1]", "[0]");
+  const auto study = begin_and_kill(yaml, true);
+  ASSERT_TRUE(leave_request(world.out(), {.studies = {study}}));
+  run(yaml);
+  const auto now = world.store().study(study).value().value();
+  ASSERT_TRUE(results::is_cancelled(now));
+  ASSERT_TRUE(now.total);
+  EXPECT_DOUBLE_EQ(epsilon(), now.total->epsilon);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, BeforeItAsked,
+                         ::testing::Values(std::pair("fixed-rate, options: {lr: 1e-2}", 0),
+                                           std::pair("dpsgd, options: {tuning: composed, candidates: 8}", 5),
+                                           std::pair("linear-scaling", 2)));
+
+// Its journal is lost, too, and its key soon.
+TEST_F(OlderDatabase, ARowThatIsCancelledIsChargedWhatAKeyTells) {
+  const auto yaml = boost::replace_all_copy(fixed("1e-2", "q"), "[0, 1]", "[0]");
+  FakeExecutor none, killed;
+  world.run(yaml, none, [] { return true; });
+  keep_database();
+  killed.fate = [](const auto&) { return Fate::crash; };
+  EXPECT_FALSE(world.try_run(world.read(yaml), killed, kNever, false));
+  put_database_back();
+  lose_journals();
+  const auto price = cancelled(world.store().studies("q").value().at(0).id);
+  EXPECT_GT(price, 1);
+  lose_keys_of_runs();
+  EXPECT_DOUBLE_EQ(epsilon(), price);
+}
+
+// The same for a row that was cancelled before it asked for anything, and opened again.
+TEST_F(OlderDatabase, ACancelledRowIsChargedTheRunsThatItBeganSince) {
+  const auto yaml = boost::replace_all_copy(fixed("1e-2", "q"), "[0, 1]", "[0]");
+  FakeExecutor none, killed;
+  world.run(yaml, none, [] { return true; });
+  const auto study = world.store().studies("q").value().at(0).id;
+  EXPECT_EQ(cancelled(study), 0);
+  keep_database();
+  ASSERT_TRUE(reopen(world.store(), world.out(), *world.store().spec("q").value(),
+                     world.store().studies("q").value()));
+  killed.fate = [](const auto&) { return Fate::crash; };
+  EXPECT_FALSE(world.try_run(world.read(yaml), killed, kNever, false));
+  put_database_back();
+  const auto all = epsilon();
+  EXPECT_DOUBLE_EQ(cancelled(study), all);
+  lose_journals_and_keys();
+  EXPECT_DOUBLE_EQ(epsilon(), all);
 }
 
 // Commands that go on without a row that the record knows to have begun must not make the record

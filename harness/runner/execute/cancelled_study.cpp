@@ -4,9 +4,11 @@
 #include <set>
 #include <utility>
 
+#include "harness/base/files.h"
 #include "harness/base/text.h"
 #include "harness/mechanism/journal.h"
 #include "harness/mechanism/releases.h"
+#include "harness/runner/execute/asked_runs.h"
 #include "harness/runner/odometer/charge.h"
 #include "harness/runner/odometer/found_runs.h"
 #include "harness/runner/odometer/odometer.h"
@@ -176,15 +178,36 @@ bool may_cost_more(const results::Store& store, const OutFolder& out, const resu
   });
 }
 
-// Its runs that journals alone tell of: the database is an older copy.
-Result<void> take_in_runs(results::Store& store, const OutFolder& out, const results::StudyRecord& study) {
-  std::vector<std::string> unknown;
+// True if there is a journal or a key of a run that the database does not have: it may be an older
+// copy.
+Result<bool> has_unknown_runs(const results::Store& store, const OutFolder& out) {
+  std::set<std::string> known;
+  const auto runs = store.trials();
+  if (!runs) return runs.error();
+  for (const auto& run : *runs) known.insert(run.id);
+  for (const auto& [folder, ending] : {std::pair(out.journals(), ".jsonl"), std::pair(out.keys(), ".key")}) {
+    const auto paths = entries_of(folder);
+    if (!paths) return paths.error();
+    for (const auto& path : *paths) {
+      const auto name = path.filename().string();
+      const bool is_of_run = name.ends_with(ending) && path.stem().extension() != ".draws";
+      if (is_of_run && !known.contains(path.stem().string())) return true;
+    }
+  }
+  return false;
+}
+
+// Its runs that journals or keys alone tell of.
+Result<void> take_in_runs(results::Store& store, const OutFolder& out, AskedRuns& asked,
+                          const results::StudyRecord& study) {
+  auto unknown = asked.of(study);
+  if (!unknown) return unknown.error();
   for (const auto& id : study.trials) {
     const auto run = store.trial(id);
     if (!run) return run.error();
-    if (!*run && !is_missing_journal(out.journal(id))) unknown.push_back(id);
+    if (!*run && !is_missing_journal(out.journal(id))) unknown->push_back(id);
   }
-  return unknown.empty() ? Result<void>() : add_later_runs(store, out, study, unknown);
+  return unknown->empty() ? Result<void>() : add_later_runs(store, out, study, *unknown);
 }
 
 // Returns none where it costs no more than it says, or a file cannot be read.
@@ -262,10 +285,16 @@ Result<results::StudyRecord> as_cancelled(const results::Store& store, const Out
 Result<void> price_cancelled_again(results::Store& store, const OutFolder& out) {
   const auto studies = store.all_studies();
   if (!studies) return studies.error();
+  const auto is_older = has_unknown_runs(store, out);
+  if (!is_older) return is_older.error();
+  auto asked = AskedRuns::read(store, out);
+  if (!asked) return asked.error();
   std::set<std::string> specs;
   for (const auto& known : *studies) {
     if (!results::is_cancelled(known)) continue;
-    if (auto taken = take_in_runs(store, out, known); !taken) return taken;
+    if (*is_older) {
+      if (auto taken = take_in_runs(store, out, *asked, known); !taken) return taken;
+    }
     const auto study = store.study(known.id);
     if (!study) return study.error();
     const auto anew = priced_again(store, out, **study);

@@ -11,6 +11,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/json.h"
+#include "harness/runner/execute/asked_runs.h"
 #include "harness/runner/execute/cancelled_study.h"
 #include "harness/runner/odometer/release_record.h"
 #include "harness/runner/odometer/restored_releases.h"
@@ -80,12 +81,19 @@ Result<void> carry_out_under_lock(const OutFolder& out, const StudyRequest& requ
 
 Result<void> cancel_studies(results::Store& store, const OutFolder& out,
                             const std::vector<std::string>& studies) {
-  std::set<std::string> specs;
+  auto asked = AskedRuns::read(store, out);
+  if (!asked) return asked.error();
+  std::vector<results::StudyRecord> open;
   for (const auto& id : studies) {
-    const auto known = store.study(id);
+    auto known = store.study(id);
     if (!known) return known.error();
     if (!*known || results::is_answered(**known)) continue;
-    const auto cancelled = as_cancelled(store, out, **known);
+    if (auto completed = asked->complete(**known); !completed) return completed;
+    open.push_back(std::move(**known));
+  }
+  std::set<std::string> specs;
+  for (auto& study : open) {
+    const auto cancelled = as_cancelled(store, out, std::move(study));
     if (!cancelled) return cancelled.error();
     if (auto written = store.put_study(*cancelled); !written) return written;
     specs.insert(cancelled->spec);

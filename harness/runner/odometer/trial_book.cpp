@@ -132,9 +132,21 @@ Result<void> TrialBook::rebuild(const std::string& id) {
 
 Result<void> TrialBook::take_in(const std::string& id) {
   const auto journal = journal_of(id);
-  if (!journal) return {};
+  if (!journal) return take_in_key(id);
   if (has_lasting_end(*journal)) return rebuild(id);
   if (auto noted = note(journal->config, false, Heard::maybe_more); !noted) return noted.error();
+  return {};
+}
+
+Result<void> TrialBook::take_in_key(const std::string& id) {
+  const auto known = store_.trial(id);
+  if (!known) return known.error();
+  const auto label = key_label(out_.key(id));
+  // A key that cannot be read is for the worker to refuse and for the odometer to name.
+  if (*known || !label || !*label || !is_missing_journal(out_.journal(id))) return {};
+  const auto config = trial::TrialConfig::from_json((**label).config, out_.key(id));
+  if (!config) return config.error();
+  if (auto noted = note(*config, false, Heard::maybe_more); !noted) return noted.error();
   return {};
 }
 

@@ -39,8 +39,9 @@ class TrialBook {
   // Takes a trial that had an end which stays from its journal into the store, where it is not
   // there yet. An error where the journal is missing, damaged or without such an end.
   Result<void> rebuild(const std::string& id);
-  // The same for a trial whatever its end: if it has no such end, takes in what it booked. Does
-  // nothing if there is no readable journal.
+  // The same for a trial whatever its end: if it has no such end, takes in what it booked. Of a
+  // trial without a journal, which the store does not have, what its key tells. Does nothing if
+  // neither can be read.
   Result<void> take_in(const std::string& id);
   // To be called before a worker gets the trial: if it leaves neither journal nor key, this tells
   // that it began. Writes nothing for a seeded trial, whose noise can be repeated, nor for one
@@ -67,6 +68,7 @@ class TrialBook {
  private:
   // The journal of an unseeded trial that is readable, where it has one.
   std::optional<mechanism::Journal> journal_of(const std::string& id) const;
+  Result<void> take_in_key(const std::string& id);
   // Records what is known of a trial that has not ended; `begins`: a worker is to get it. Returns
   // attempts().
   Result<std::int64_t> note(const trial::TrialConfig& config, bool begins, Heard heard);
