@@ -115,6 +115,32 @@ TEST_F(Generate, WritesWithWhatARunKept) {
   EXPECT_THAT(scored.out, HasSubstr("bleu_mteval13a"));
 }
 
+TEST_F(Generate, WritesWithAnAdapterThatARunKept) {
+  std::string lines;
+  for (int i = 0; i < 200; ++i) lines += fmt::format("hello {}\n", i % 7);
+  write("own.txt", lines);
+  const auto spec =
+      write("own.yaml",
+            "name: own\ndataset: {name: text-file, path: own.txt, tokenizer: net, length: 16}\n"
+            "model: {name: gpt2, weights: net, trainable: lora, lora_rank: 2}\nepsilon: [8]\nseeds: [0]\n"
+            "train: {batch_size: 50, steps: 5, optimizer: adamw}\ntable: {metric: loss}\n"
+            "rows: [{method: fixed-rate, options: {lr: 0.3}}]\n");
+  const auto trained = run({"run", spec, "--quiet", "--keep-weights"});
+  ASSERT_EQ(trained.code, 0) << trained.out << trained.err;
+  const auto kept = folder_ / "out/own/weights/main/fixed-rate.eps-8.seed-0";
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.end(), {"--temperature", "2", "--seed", "5"});
+    return written(more);
+  };
+  const auto texts = with({"--adapter", kept.string()});
+  EXPECT_EQ(texts.size(), 3U);
+  EXPECT_TRUE(texts != with({})) << "the adapter changes nothing";
+  EXPECT_TRUE(texts == with({"--adapter", kept.string(), "--batch", "1"}));
+  const auto none = run({"generate", "net", "--adapter", "net", "--prompts", "prompts.txt"});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_THAT(none.err, HasSubstr("adapter_config.json"));
+}
+
 // A run's scores of what it writes are those of the two commands on the weights that it kept.
 TEST_F(Generate, ARunRecordsTheScoresOfWhatItWrites) {
   const auto record = [](int i, const std::string& reference) {
