@@ -254,6 +254,76 @@ TEST_F(OlderDatabase, ACancelledRowIsChargedTheRunsThatItBeganSince) {
   EXPECT_DOUBLE_EQ(epsilon(), all);
 }
 
+// The copy of the database knows the run, and not all that its journal tells. What a command reads
+// there to price the row stays in the database. The record is lost.
+class KnowsLess : public OlderDatabase, public ::testing::WithParamInterface<std::pair<bool, Fate>> {
+ protected:
+  const std::string yaml_ = boost::replace_all_copy(fixed("1e-2", "q"), "[0, 1]", "[0]");
+  // What the row costs with all that the journal tells.
+  double price_of_all(const std::string& study) {
+    const auto copy = copied();
+    const auto price = cancelled(study);
+    change_to(copy);
+    return price;
+  }
+};
+
+TEST_P(KnowsLess, ARowKeepsWhatItsJournalTold) {
+  const auto [was_cancelled, before] = GetParam();
+  stop_again(before, yaml_);
+  const auto study = world.store().studies("q").value().at(0).id;
+  double once = 0;
+  if (was_cancelled) once = cancelled(study);
+  keep_database();
+  if (was_cancelled) {
+    ASSERT_TRUE(reopen(world.store(), world.out(), *world.store().spec("q").value(),
+                       world.store().studies("q").value()));
+  }
+  lose_keys_of_runs();
+  FakeExecutor killed;
+  killed.fate = [](const auto&) { return Fate::crash; };
+  EXPECT_FALSE(world.try_run(world.read(yaml_), killed, kNever, false));
+  const auto all = price_of_all(study);
+  EXPECT_GT(all, once + 0.5);
+  put_database_back();
+  fs::remove(world.out().release_record("q"));
+  EXPECT_DOUBLE_EQ(cancelled(study), all);
+  lose_journals_and_keys();
+  EXPECT_DOUBLE_EQ(epsilon(), all) << "by the database";
+  world.forget_database();
+  EXPECT_DOUBLE_EQ(epsilon(), all) << "by the record";
+}
+
+INSTANTIATE_TEST_SUITE_P(Copies, KnowsLess,
+                         ::testing::Values(std::pair(false, Fate::linger), std::pair(true, Fate::linger),
+                                           std::pair(false, Fate::unwritten),
+                                           std::pair(true, Fate::unwritten)));
+
+// Which runs a tuned row drew is told by a key that is lost. Where journals tell of runs that the
+// database does not have, the row stays open.
+TEST_F(OlderDatabase, ARowWhoseDrawsAreLostIsNotCancelledBesideUnknownRuns) {
+  const auto yaml = boost::replace_all_copy(
+      spec_of("      - {id: tuned, method: dpsgd, options: {tuning: composed, candidates: 8}}\n", "q"),
+      "[0, 1]", "[0]");
+  FakeExecutor none, killed;
+  world.run(yaml, none, [] { return true; });
+  keep_database();
+  int ended = 0;
+  killed.fate = [&](const auto&) { return ended++ < 3 ? Fate::finish : Fate::crash; };
+  EXPECT_FALSE(world.try_run(world.read(yaml), killed, kNever, false));
+  put_database_back();
+  const auto key = world.out().draw_key("q");
+  fs::rename(key, kept() + ".key");
+  const auto study = world.store().studies("q").value().at(0).id;
+  const StudyRequest request{.kind = StudyRequest::Kind::cancel, .studies = {study}};
+  const auto done = carry_out(world.store(), world.out(), request);
+  ASSERT_FALSE(done);
+  EXPECT_THAT(done.error().message, HasSubstr("key of this spec's draws is gone"));
+  EXPECT_FALSE(results::is_answered(world.store().study(study).value().value()));
+  fs::rename(kept() + ".key", key);
+  EXPECT_GT(cancelled(study), 0.5);
+}
+
 // Commands that go on without a row that the record knows to have begun must not make the record
 // forget it.
 TEST_F(OlderDatabase, DoesNotMakeTheRecordForgetWhatHadBegun) {

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fmt/format.h>
 #include <utility>
 
+#include "harness/base/files.h"
 #include "harness/runner/execute/run_keys.h"
 #include "harness/runner/execute/study_run.h"
 #include "harness/runner/odometer/charge.h"
@@ -13,6 +15,27 @@
 #include "results/store/records.h"
 
 namespace hyfreedp::runner {
+
+namespace {
+
+Result<bool> has_unknown_runs(const results::Store& store, const OutFolder& out) {
+  std::set<std::string> known;
+  const auto runs = store.trials();
+  if (!runs) return runs.error();
+  for (const auto& run : *runs) known.insert(run.id);
+  for (const auto& [folder, ending] : {std::pair(out.journals(), ".jsonl"), std::pair(out.keys(), ".key")}) {
+    const auto paths = entries_of(folder);
+    if (!paths) return paths.error();
+    for (const auto& path : *paths) {
+      const bool is_of_run =
+          path.filename().string().ends_with(ending) && path.stem().extension() != ".draws";
+      if (is_of_run && !known.contains(path.stem().string())) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
 
 Result<AskedRuns> AskedRuns::read(results::Store& store, const OutFolder& out) {
   AskedRuns asked(store, out);
@@ -25,14 +48,33 @@ Result<AskedRuns> AskedRuns::read(results::Store& store, const OutFolder& out) {
   };
   std::ranges::for_each(*studies, add);
   std::ranges::for_each(*retired, add);
+  const auto has_unknown = has_unknown_runs(store, out);
+  if (!has_unknown) return has_unknown.error();
+  asked.has_unknown_ = *has_unknown;
   return asked;
 }
 
+bool AskedRuns::is_of_other(const std::string& run, const std::string& study) const {
+  const auto known = studies_.find(run);
+  return known != studies_.end() &&
+         std::ranges::any_of(known->second, [&](const std::string& id) { return id != study; });
+}
+
 Result<std::vector<std::string>> AskedRuns::of(const results::StudyRecord& study) {
+  if (!lists_its_runs(study.method, study.composition)) return std::vector<std::string>();
   const auto planned = plan_of(study.spec);
   if (!planned) return planned.error();
   const auto own = std::ranges::find(**planned, study.id, &PlannedStudy::id);
-  return own == (**planned).end() ? std::vector<std::string>() : of(*own, study);
+  if (own == (**planned).end()) return std::vector<std::string>();
+  const auto& cell = own->cell;
+  if (has_unknown_ && !cell.base.noise_seed && !cell.draw_secret && draws_anything({*own})) {
+    return error(fmt::format(
+        "{}: the key of this spec's draws is gone, and the folder has runs that its database lacks: which of "
+        "them are those of the row {}, {} cannot be told, nor what it cost. Put the key or a newer database "
+        "back from a copy.",
+        out_.draw_key(study.spec), study.panel, study.row));
+  }
+  return of(*own, study);
 }
 
 Result<std::vector<std::string>> AskedRuns::of(const PlannedStudy& planned,
@@ -50,7 +92,7 @@ Result<std::vector<std::string>> AskedRuns::of(const PlannedStudy& planned,
       const bool has_begun =
           *end || !is_missing_journal(out_.journal(id)) || std::filesystem::exists(out_.key(id));
       const bool is_listed = std::ranges::count(study.trials, id) > 0;
-      if (has_begun && !is_listed && !is_others(id, study.id)) runs.push_back(id);
+      if (has_begun && !is_listed && !is_of_other(id, study.id)) runs.push_back(id);
     }
   }
   return runs;
@@ -67,10 +109,10 @@ Result<void> AskedRuns::complete(const PlannedStudy& planned, results::StudyReco
 }
 
 Result<void> AskedRuns::add(const std::vector<std::string>& runs, results::StudyRecord& study) {
+  study.trials.insert(study.trials.end(), runs.begin(), runs.end());
   TrialBook book(store_, out_);
-  for (const auto& id : runs) {
+  for (const auto& id : study.trials) {
     if (auto taken = book.take_in(id); !taken) return taken;
-    study.trials.push_back(id);
   }
   return {};
 }
@@ -88,12 +130,6 @@ Result<const std::vector<PlannedStudy>*> AskedRuns::plan_of(const std::string& s
   if (auto shown = show_draws(out_, *plan, spec); !shown) return shown.error();
   known->second = std::move(*plan);
   return &known->second;
-}
-
-bool AskedRuns::is_others(const std::string& run, const std::string& study) const {
-  const auto known = studies_.find(run);
-  return known != studies_.end() &&
-         std::ranges::any_of(known->second, [&](const std::string& id) { return id != study; });
 }
 
 }  // namespace hyfreedp::runner

@@ -4,7 +4,6 @@
 #include <set>
 #include <utility>
 
-#include "harness/base/files.h"
 #include "harness/base/text.h"
 #include "harness/mechanism/journal.h"
 #include "harness/mechanism/releases.h"
@@ -15,6 +14,7 @@
 #include "harness/runner/odometer/release.h"
 #include "harness/runner/odometer/release_record.h"
 #include "harness/runner/odometer/restored_releases.h"
+#include "harness/runner/odometer/trial_book.h"
 #include "harness/trial/event_tally.h"
 #include "results/store/states.h"
 #include "results/table/table_notes.h"
@@ -178,36 +178,30 @@ bool may_cost_more(const results::Store& store, const OutFolder& out, const resu
   });
 }
 
-// True if there is a journal or a key of a run that the database does not have: it may be an older
-// copy.
-Result<bool> has_unknown_runs(const results::Store& store, const OutFolder& out) {
-  std::set<std::string> known;
-  const auto runs = store.trials();
-  if (!runs) return runs.error();
-  for (const auto& run : *runs) known.insert(run.id);
-  for (const auto& [folder, ending] : {std::pair(out.journals(), ".jsonl"), std::pair(out.keys(), ".key")}) {
-    const auto paths = entries_of(folder);
-    if (!paths) return paths.error();
-    for (const auto& path : *paths) {
-      const auto name = path.filename().string();
-      const bool is_of_run = name.ends_with(ending) && path.stem().extension() != ".draws";
-      if (is_of_run && !known.contains(path.stem().string())) return true;
-    }
-  }
-  return false;
-}
-
-// Its runs that journals or keys alone tell of.
+// What journals and keys tell of its runs, and of others that its plan asks for, where the database
+// is an older copy.
 Result<void> take_in_runs(results::Store& store, const OutFolder& out, AskedRuns& asked,
                           const results::StudyRecord& study) {
-  auto unknown = asked.of(study);
-  if (!unknown) return unknown.error();
+  std::vector<std::string> later;
+  if (asked.has_unknown()) {
+    // If its runs cannot be told, the row stays as it is.
+    if (auto found = asked.of(study)) later = std::move(*found);
+  }
+  const auto composition = Composition::from_json(study.composition, "study " + study.id);
+  if (!composition) return composition.error();
+  // A booking has the price of all.
+  const bool is_priced_by_runs =
+      lists_its_runs(study.method, study.composition) && composition->not_begun.empty();
+  TrialBook book(store, out);
   for (const auto& id : study.trials) {
+    if (auto taken = book.take_in(id); !taken) return taken;
+    const bool is_priced = std::ranges::count(composition->trials, id) > 0;
+    if (!is_priced_by_runs || is_priced || asked.is_of_other(id, study.id)) continue;
     const auto run = store.trial(id);
     if (!run) return run.error();
-    if (!*run && !is_missing_journal(out.journal(id))) unknown->push_back(id);
+    if (*run && !(**run).events.empty()) later.push_back(id);
   }
-  return unknown->empty() ? Result<void>() : add_later_runs(store, out, study, *unknown);
+  return later.empty() ? Result<void>() : add_later_runs(store, out, study, later);
 }
 
 // Returns none where it costs no more than it says, or a file cannot be read.
@@ -285,16 +279,12 @@ Result<results::StudyRecord> as_cancelled(const results::Store& store, const Out
 Result<void> price_cancelled_again(results::Store& store, const OutFolder& out) {
   const auto studies = store.all_studies();
   if (!studies) return studies.error();
-  const auto is_older = has_unknown_runs(store, out);
-  if (!is_older) return is_older.error();
   auto asked = AskedRuns::read(store, out);
   if (!asked) return asked.error();
   std::set<std::string> specs;
   for (const auto& known : *studies) {
     if (!results::is_cancelled(known)) continue;
-    if (*is_older) {
-      if (auto taken = take_in_runs(store, out, *asked, known); !taken) return taken;
-    }
+    if (auto taken = take_in_runs(store, out, *asked, known); !taken) return taken;
     const auto study = store.study(known.id);
     if (!study) return study.error();
     const auto anew = priced_again(store, out, **study);

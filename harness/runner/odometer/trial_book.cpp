@@ -7,6 +7,7 @@
 #include "harness/base/files.h"
 #include "harness/random/key_file.h"
 #include "harness/runner/odometer/charge.h"
+#include "harness/trial/event_tally.h"
 #include "results/store/states.h"
 
 namespace hyfreedp::runner {
@@ -132,22 +133,30 @@ Result<void> TrialBook::rebuild(const std::string& id) {
 
 Result<void> TrialBook::take_in(const std::string& id) {
   const auto journal = journal_of(id);
-  if (!journal) return take_in_key(id);
-  if (has_lasting_end(*journal)) return rebuild(id);
-  if (auto noted = note(journal->config, false, Heard::maybe_more); !noted) return noted.error();
+  if (journal && has_lasting_end(*journal)) return rebuild(id);
+  const auto known = store_.trial(id);
+  if (!known) return known.error();
+  if (*known) return results::is_final(**known) ? Result<void>() : charge_anew(**known, journal);
+  auto config = journal ? journal->config : trial::TrialConfig();
+  if (!journal) {
+    const auto label = key_label(out_.key(id));
+    // A key that cannot be read is for the worker to refuse and for the odometer to name.
+    if (!label || !*label || !is_missing_journal(out_.journal(id))) return {};
+    auto labelled = trial::TrialConfig::from_json((**label).config, out_.key(id));
+    if (!labelled) return labelled.error();
+    config = std::move(*labelled);
+  }
+  if (auto noted = note(config, false, Heard::maybe_more); !noted) return noted.error();
   return {};
 }
 
-Result<void> TrialBook::take_in_key(const std::string& id) {
-  const auto known = store_.trial(id);
-  if (!known) return known.error();
-  const auto label = key_label(out_.key(id));
-  // A key that cannot be read is for the worker to refuse and for the odometer to name.
-  if (*known || !label || !*label || !is_missing_journal(out_.journal(id))) return {};
-  const auto config = trial::TrialConfig::from_json((**label).config, out_.key(id));
-  if (!config) return config.error();
-  if (auto noted = note(*config, false, Heard::maybe_more); !noted) return noted.error();
-  return {};
+// How it ended stays as it is known.
+Result<void> TrialBook::charge_anew(const results::TrialRecord& known,
+                                    const std::optional<mechanism::Journal>& journal) {
+  auto record = known;
+  if (auto charged = charge(record, journal ? &*journal : nullptr); !charged) return charged;
+  const bool is_told = trial::EventTally(known.events).contains(trial::EventTally(record.events));
+  return is_told ? Result<void>() : store_.put_trial(record, {}, {});
 }
 
 std::optional<mechanism::Journal> TrialBook::journal_of(const std::string& id) const {

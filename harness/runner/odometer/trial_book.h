@@ -39,9 +39,8 @@ class TrialBook {
   // Takes a trial that had an end which stays from its journal into the store, where it is not
   // there yet. An error where the journal is missing, damaged or without such an end.
   Result<void> rebuild(const std::string& id);
-  // The same for a trial whatever its end: if it has no such end, takes in what it booked. Of a
-  // trial without a journal, which the store does not have, what its key tells. Does nothing if
-  // neither can be read.
+  // The same for a trial whatever its end: if it has no such end, the store gets what journal and
+  // key tell that it booked, where that is more than it has. Does nothing if neither can be read.
   Result<void> take_in(const std::string& id);
   // To be called before a worker gets the trial: if it leaves neither journal nor key, this tells
   // that it began. Writes nothing for a seeded trial, whose noise can be repeated, nor for one
@@ -68,7 +67,8 @@ class TrialBook {
  private:
   // The journal of an unseeded trial that is readable, where it has one.
   std::optional<mechanism::Journal> journal_of(const std::string& id) const;
-  Result<void> take_in_key(const std::string& id);
+  Result<void> charge_anew(const results::TrialRecord& known,
+                           const std::optional<mechanism::Journal>& journal);
   // Records what is known of a trial that has not ended; `begins`: a worker is to get it. Returns
   // attempts().
   Result<std::int64_t> note(const trial::TrialConfig& config, bool begins, Heard heard);
