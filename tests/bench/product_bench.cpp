@@ -1,6 +1,6 @@
-// The product whose rounding is bounded (harness/models/layers/product_kernel.h) beside LibTorch's,
-// over the shapes of weight gradients: README.md says how to run it and what it found. Arguments:
-// rows, height, width.
+// The product whose rounding is bounded (harness/models/products/product_kernel.h) beside
+// LibTorch's, over the shapes of weight gradients: README.md says how to run it and what it found.
+// Arguments: rows, height, width.
 #include <ATen/Functions.h>
 #include <ATen/Parallel.h>
 #include <benchmark/benchmark.h>

@@ -1,6 +1,6 @@
 // Every kernel of products that this processor can run, bit for bit against the sums in their order
-// (harness/models/layers/product_kernel.h).
-#include "harness/models/layers/product_kernel.h"
+// (harness/models/products/product_kernel.h).
+#include "harness/models/products/product_kernel.h"
 
 #include <ATen/Functions.h>
 #include <ATen/Parallel.h>

@@ -4,13 +4,9 @@
 #include <algorithm>
 
 #include "harness/base/result.h"
-#include "harness/base/vector_level.h"
 #include "harness/models/layers/samples.h"
 
 namespace hyfreedp::models {
-
-extern const PatchKernel<float> kFloatPatches_baseline, kFloatPatches_avx2, kFloatPatches_avx512;
-extern const PatchKernel<double> kDoublePatches_baseline, kDoublePatches_avx2, kDoublePatches_avx512;
 
 namespace {
 
@@ -152,16 +148,6 @@ class Products {
 };
 
 }  // namespace
-
-template <>
-PatchKernels<float> patch_kernels<float>() {
-  return {{&kFloatPatches_baseline, &kFloatPatches_avx2, &kFloatPatches_avx512}, vector_level()};
-}
-
-template <>
-PatchKernels<double> patch_kernels<double>() {
-  return {{&kDoublePatches_baseline, &kDoublePatches_avx2, &kDoublePatches_avx512}, vector_level()};
-}
 
 template <class T>
 void add_patch_norms_by(const PatchKernel<T>& kernel, const Conv2dShape& shape,

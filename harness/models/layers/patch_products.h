@@ -5,7 +5,7 @@
 #include <span>
 
 #include "harness/models/layers/conv2d.h"
-#include "harness/models/layers/patch_kernel.h"
+#include "harness/models/products/patch_kernel.h"
 
 namespace hyfreedp::models {
 

@@ -7,16 +7,10 @@
 #include <type_traits>
 #include <utility>
 
-#include "harness/base/vector_level.h"
 #include "harness/base/wide.h"
 #include "harness/kernels/kernels.h"
 
 namespace hyfreedp::models {
-
-extern const ProductKernel<float> kFloatProduct_baseline, kFloatProduct_avx2, kFloatProduct_avx512;
-extern const ProductKernel<double> kDoubleProduct_baseline, kDoubleProduct_avx2, kDoubleProduct_avx512;
-
-extern const ProductKernel<float> kFusedProduct_avx512;
 
 namespace {
 
@@ -238,20 +232,6 @@ void add_rows(const torch::Tensor& ids, const torch::Tensor& rows, const torch::
 }
 
 }  // namespace
-
-template <>
-ProductKernels<float> product_kernels<float>() {
-  return {{&kFloatProduct_baseline, &kFloatProduct_avx2, &kFloatProduct_avx512}, vector_level()};
-}
-
-template <>
-ProductKernels<double> product_kernels<double>() {
-  return {{&kDoubleProduct_baseline, &kDoubleProduct_avx2, &kDoubleProduct_avx512}, vector_level()};
-}
-
-const ProductKernel<float>* fused_product_kernel() {
-  return vector_level() == 3 ? &kFusedProduct_avx512 : nullptr;
-}
 
 FusedProducts::FusedProducts(bool allowed) : before_(std::exchange(fuses_products, allowed)) {}
 FusedProducts::~FusedProducts() { fuses_products = before_; }

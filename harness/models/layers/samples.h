@@ -10,7 +10,7 @@
 
 #include "harness/base/result.h"
 #include "harness/models/layers/layer.h"
-#include "harness/models/layers/product_kernel.h"
+#include "harness/models/products/product_kernel.h"
 
 namespace hyfreedp::models {
 

@@ -2,7 +2,7 @@
 // instruction set.
 #pragma once
 
-#include "harness/models/layers/patch_kernel.h"
+#include "harness/models/products/patch_kernel.h"
 
 namespace hyfreedp::models {
 namespace {

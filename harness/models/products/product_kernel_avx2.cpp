@@ -1,4 +1,4 @@
-#include "harness/models/layers/product_kernel_body.h"
+#include "harness/models/products/product_kernel_body.h"
 
 namespace hyfreedp::models {
 

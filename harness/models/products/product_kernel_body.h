@@ -6,7 +6,7 @@
 #include <immintrin.h>
 #endif
 
-#include "harness/models/layers/product_kernel.h"
+#include "harness/models/products/product_kernel.h"
 
 namespace hyfreedp::models {
 namespace {

@@ -1,4 +1,4 @@
-#include "harness/models/layers/patch_kernel_body.h"
+#include "harness/models/products/patch_kernel_body.h"
 
 namespace hyfreedp::models {
 
