@@ -324,6 +324,44 @@ TEST_F(OlderDatabase, ARowWhoseDrawsAreLostIsNotCancelledBesideUnknownRuns) {
   EXPECT_GT(cancelled(study), 0.5);
 }
 
+// A seeded run is not recorded before its end, so that one that was killed tells of nothing lost.
+TEST_F(OlderDatabase, ASeededRunOnTheSameDataIsNoUnknownRun) {
+  const auto yaml =
+      spec_of("      - {id: tuned, method: dpsgd, options: {tuning: composed, candidates: 8}}\n", "q");
+  FakeExecutor none, killed;
+  world.run(yaml, none, [] { return true; });
+  fs::remove(world.out().draw_key("q"));
+  killed.fate = [](const auto&) { return Fate::crash; };
+  EXPECT_FALSE(world.try_run(world.read(fixed("1e-2", "s", "noise_seed: abc\n")), killed, kNever, false));
+  const auto study = world.store().studies("q").value().at(0).id;
+  ASSERT_TRUE(carry_out(world.store(), world.out(), {.studies = {study}}));
+  EXPECT_TRUE(results::is_cancelled(world.store().study(study).value().value()));
+}
+
+// A command that puts another version in its place first takes in what journals alone tell.
+TEST_F(OlderDatabase, AReplacedRowKeepsTheRunsThatJournalsAloneHave) {
+  const auto yaml = boost::replace_all_copy(
+      spec_of("      - {id: tuned, method: dpsgd, options: {tuning: composed, candidates: 8}}\n", "q"),
+      "[0, 1]", "[0]");
+  FakeExecutor none, killed;
+  world.run(yaml, none, [] { return true; });
+  keep_database();
+  int ended = 0;
+  killed.fate = [&](const auto&) { return ended++ < 5 ? Fate::finish : Fate::crash; };
+  EXPECT_FALSE(world.try_run(world.read(yaml), killed, kNever, false));
+  const auto before = epsilon();
+  EXPECT_GT(before, 1);
+  put_database_back();
+  ASSERT_TRUE(restore_from_records(world.store(), world.out()));
+  ASSERT_TRUE(catch_up(world.store(), world.out()));
+  EXPECT_DOUBLE_EQ(epsilon(), before);
+  run(fixed("1e-2", "q"), true);
+  const auto both = epsilon();
+  EXPECT_GT(both, before + 0.5);
+  lose_journals_and_keys();
+  EXPECT_DOUBLE_EQ(epsilon(), both);
+}
+
 // Commands that go on without a row that the record knows to have begun must not make the record
 // forget it.
 TEST_F(OlderDatabase, DoesNotMakeTheRecordForgetWhatHadBegun) {

@@ -31,6 +31,7 @@ Outcome retry(const RetryRequest& choice, std::ostream& out, std::ostream& err) 
   if (!store) return store.error();
   // The database may be an older copy than the release records.
   if (auto restored = runner::restore_from_records(**store, folder); !restored) return restored.error();
+  if (auto caught_up = runner::catch_up(**store, folder); !caught_up) return caught_up.error();
   const auto chosen = chosen_studies(**store, choice);
   if (!chosen) return chosen.error();
   const auto& name = chosen->spec.name;

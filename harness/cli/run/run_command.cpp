@@ -396,7 +396,7 @@ Result<int> train(const RunRequest& request, runner::Spec spec, const runner::On
   if (auto restored = runner::restore_releases(**store, folder, name, request.fresh); !restored) {
     return restored.error();
   }
-  if (auto priced = runner::price_cancelled_again(**store, folder); !priced) return priced.error();
+  if (auto caught_up = runner::catch_up(**store, folder); !caught_up) return caught_up.error();
   if (auto apart = runner::check_test_sets(**store, folder, spec.content); !apart) {
     return apart.error();
   }

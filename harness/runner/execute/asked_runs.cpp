@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "harness/base/files.h"
+#include "harness/mechanism/journal.h"
 #include "harness/runner/execute/run_keys.h"
 #include "harness/runner/execute/study_run.h"
 #include "harness/runner/odometer/charge.h"
@@ -18,24 +19,39 @@ namespace hyfreedp::runner {
 
 namespace {
 
-Result<bool> has_unknown_runs(const results::Store& store, const OutFolder& out) {
-  std::set<std::string> known;
-  const auto runs = store.trials();
-  if (!runs) return runs.error();
-  for (const auto& run : *runs) known.insert(run.id);
-  for (const auto& [folder, ending] : {std::pair(out.journals(), ".jsonl"), std::pair(out.keys(), ".key")}) {
+// The config of the run, from its journal or its key; none if neither can be read.
+std::optional<trial::TrialConfig> config_of(const OutFolder& out, const std::string& run) {
+  if (auto journal = mechanism::read_journal(out.journal(run))) return std::move(journal->config);
+  const auto label = key_label(out.key(run));
+  if (!label || !*label) return std::nullopt;
+  auto config = trial::TrialConfig::from_json((**label).config, "key of " + run);
+  return config ? std::optional(std::move(*config)) : std::nullopt;
+}
+
+}  // namespace
+
+Result<void> AskedRuns::find_unknown() {
+  std::set<std::string> runs;
+  for (const auto& [folder, ending] :
+       {std::pair(out_.journals(), ".jsonl"), std::pair(out_.keys(), ".key")}) {
     const auto paths = entries_of(folder);
     if (!paths) return paths.error();
     for (const auto& path : *paths) {
       const bool is_of_run =
           path.filename().string().ends_with(ending) && path.stem().extension() != ".draws";
-      if (is_of_run && !known.contains(path.stem().string())) return true;
+      if (is_of_run) runs.insert(path.stem().string());
     }
   }
-  return false;
+  const auto known = store_.trials();
+  if (!known) return known.error();
+  for (const auto& run : *known) runs.erase(run.id);
+  for (const auto& run : runs) {
+    // A seeded run is not recorded before its end.
+    auto config = config_of(out_, run);
+    if (config && !config->noise_seed) unknown_.push_back(std::move(*config));
+  }
+  return {};
 }
-
-}  // namespace
 
 Result<AskedRuns> AskedRuns::read(results::Store& store, const OutFolder& out) {
   AskedRuns asked(store, out);
@@ -48,9 +64,7 @@ Result<AskedRuns> AskedRuns::read(results::Store& store, const OutFolder& out) {
   };
   std::ranges::for_each(*studies, add);
   std::ranges::for_each(*retired, add);
-  const auto has_unknown = has_unknown_runs(store, out);
-  if (!has_unknown) return has_unknown.error();
-  asked.has_unknown_ = *has_unknown;
+  if (auto found = asked.find_unknown(); !found) return found.error();
   return asked;
 }
 
@@ -67,7 +81,10 @@ Result<std::vector<std::string>> AskedRuns::of(const results::StudyRecord& study
   const auto own = std::ranges::find(**planned, study.id, &PlannedStudy::id);
   if (own == (**planned).end()) return std::vector<std::string>();
   const auto& cell = own->cell;
-  if (has_unknown_ && !cell.base.noise_seed && !cell.draw_secret && draws_anything({*own})) {
+  const bool may_be_own = std::ranges::any_of(unknown_, [&](const trial::TrialConfig& config) {
+    return as_json(config.dataset) == as_json(cell.base.dataset);
+  });
+  if (may_be_own && !cell.base.noise_seed && !cell.draw_secret && draws_anything({*own})) {
     return error(fmt::format(
         "{}: the key of this spec's draws is gone, and the folder has runs that its database lacks: which of "
         "them are those of the row {}, {} cannot be told, nor what it cost. Put the key or a newer database "
@@ -80,7 +97,6 @@ Result<std::vector<std::string>> AskedRuns::of(const results::StudyRecord& study
 Result<std::vector<std::string>> AskedRuns::of(const PlannedStudy& planned,
                                                const results::StudyRecord& study) {
   std::vector<std::string> runs;
-  if (!lists_its_runs(study.method, study.composition)) return runs;
   StudyRun run(planned, study.spec);
   TrialBook book(store_, out_);
   while (!run.is_waiting() && !run.is_over()) {
@@ -96,25 +112,6 @@ Result<std::vector<std::string>> AskedRuns::of(const PlannedStudy& planned,
     }
   }
   return runs;
-}
-
-Result<void> AskedRuns::complete(results::StudyRecord& study) {
-  const auto runs = of(study);
-  return runs ? add(*runs, study) : runs.error();
-}
-
-Result<void> AskedRuns::complete(const PlannedStudy& planned, results::StudyRecord& study) {
-  const auto runs = of(planned, study);
-  return runs ? add(*runs, study) : runs.error();
-}
-
-Result<void> AskedRuns::add(const std::vector<std::string>& runs, results::StudyRecord& study) {
-  study.trials.insert(study.trials.end(), runs.begin(), runs.end());
-  TrialBook book(store_, out_);
-  for (const auto& id : study.trials) {
-    if (auto taken = book.take_in(id); !taken) return taken;
-  }
-  return {};
 }
 
 Result<const std::vector<PlannedStudy>*> AskedRuns::plan_of(const std::string& spec) {

@@ -15,12 +15,12 @@ namespace hyfreedp::runner {
 
 class AskedRuns {
  public:
-  // Reads which runs the studies of the database list, and whether the folder has others.
+  // Reads which runs the studies of the database list, and which runs the folder has beside these.
   static Result<AskedRuns> read(results::Store& store, const OutFolder& out);
 
-  // True if there is a journal or a key of a run that the database does not have: it may be an
-  // older copy.
-  bool has_unknown() const { return has_unknown_; }
+  // True if there is a journal or a key of an unseeded run that the database does not have: it is
+  // an older copy, or all was killed before it was told of the run.
+  bool has_unknown() const { return !unknown_.empty(); }
   // True if another study or a retired one lists the run, which is that one's then.
   bool is_of_other(const std::string& run, const std::string& study) const;
 
@@ -28,23 +28,18 @@ class AskedRuns {
   // has a journal or a key of them. Later rounds of runs follow from how the earlier ones ended.
   // None that are another study's, none of a private selection, whose runs are not listed, nor of a
   // study that its spec does not have any more. An error where the key of the spec's draws is lost,
-  // the study draws its runs, and there are some that the database does not have.
+  // the study draws its runs, and one that the database does not have may be among them.
   Result<std::vector<std::string>> of(const results::StudyRecord& study);
-  Result<std::vector<std::string>> of(const PlannedStudy& planned, const results::StudyRecord& study);
-
-  // Adds them to the list of an open study, and what journals and keys tell of all that it lists to
-  // the database.
-  Result<void> complete(results::StudyRecord& study);
-  Result<void> complete(const PlannedStudy& planned, results::StudyRecord& study);
 
  private:
   AskedRuns(results::Store& store, const OutFolder& out) : store_(store), out_(out) {}
+  Result<void> find_unknown();
   Result<const std::vector<PlannedStudy>*> plan_of(const std::string& spec);
-  Result<void> add(const std::vector<std::string>& runs, results::StudyRecord& study);
+  Result<std::vector<std::string>> of(const PlannedStudy& planned, const results::StudyRecord& study);
 
   results::Store& store_;
   OutFolder out_;
-  bool has_unknown_ = false;
+  std::vector<trial::TrialConfig> unknown_;
   std::map<std::string, std::set<std::string>> studies_;    // by the run that they list
   std::map<std::string, std::vector<PlannedStudy>> plans_;  // by spec
 };

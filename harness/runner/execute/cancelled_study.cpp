@@ -178,30 +178,39 @@ bool may_cost_more(const results::Store& store, const OutFolder& out, const resu
   });
 }
 
-// What journals and keys tell of its runs, and of others that its plan asks for, where the database
-// is an older copy.
-Result<void> take_in_runs(results::Store& store, const OutFolder& out, AskedRuns& asked,
-                          const results::StudyRecord& study) {
-  std::vector<std::string> later;
-  if (asked.has_unknown()) {
-    // If its runs cannot be told, the row stays as it is.
-    if (auto found = asked.of(study)) later = std::move(*found);
-  }
-  const auto composition = Composition::from_json(study.composition, "study " + study.id);
-  if (!composition) return composition.error();
-  // A booking has the price of all.
-  const bool is_priced_by_runs =
-      lists_its_runs(study.method, study.composition) && composition->not_begun.empty();
+// What journals and keys tell of the runs that it lists.
+Result<void> take_in_runs(results::Store& store, const OutFolder& out, const results::StudyRecord& study) {
   TrialBook book(store, out);
   for (const auto& id : study.trials) {
     if (auto taken = book.take_in(id); !taken) return taken;
-    const bool is_priced = std::ranges::count(composition->trials, id) > 0;
-    if (!is_priced_by_runs || is_priced || asked.is_of_other(id, study.id)) continue;
+  }
+  return {};
+}
+
+// The runs that it is to be priced by beside those that it is: `found`, and what it lists and had
+// not begun.
+Result<std::vector<std::string>> later_runs(const results::Store& store, const AskedRuns& asked,
+                                            const results::StudyRecord& study,
+                                            std::vector<std::string> found) {
+  const auto composition = Composition::from_json(study.composition, "study " + study.id);
+  if (!composition) return composition.error();
+  // A booking has the price of all.
+  if (!lists_its_runs(study.method, study.composition) || !composition->not_begun.empty()) return found;
+  for (const auto& id : study.trials) {
+    if (std::ranges::count(composition->trials, id) > 0 || asked.is_of_other(id, study.id)) continue;
     const auto run = store.trial(id);
     if (!run) return run.error();
-    if (*run && !(**run).events.empty()) later.push_back(id);
+    if (*run && !(**run).events.empty()) found.push_back(id);
   }
-  return later.empty() ? Result<void>() : add_later_runs(store, out, study, later);
+  return found;
+}
+
+// The runs that it does not list and its plan asks for. Where nobody can tell which they are, it
+// stays as it is.
+std::vector<std::string> found_of(AskedRuns& asked, const results::StudyRecord& study) {
+  if (!asked.has_unknown()) return {};
+  auto found = asked.of(study);
+  return found ? std::move(*found) : std::vector<std::string>();
 }
 
 // Returns none where it costs no more than it says, or a file cannot be read.
@@ -279,15 +288,10 @@ Result<results::StudyRecord> as_cancelled(const results::Store& store, const Out
 Result<void> price_cancelled_again(results::Store& store, const OutFolder& out) {
   const auto studies = store.all_studies();
   if (!studies) return studies.error();
-  auto asked = AskedRuns::read(store, out);
-  if (!asked) return asked.error();
   std::set<std::string> specs;
-  for (const auto& known : *studies) {
-    if (!results::is_cancelled(known)) continue;
-    if (auto taken = take_in_runs(store, out, *asked, known); !taken) return taken;
-    const auto study = store.study(known.id);
-    if (!study) return study.error();
-    const auto anew = priced_again(store, out, **study);
+  for (const auto& study : *studies) {
+    if (!results::is_cancelled(study)) continue;
+    const auto anew = priced_again(store, out, study);
     if (!anew) continue;
     if (auto put = store.put_study(*anew); !put) return put;
     specs.insert(anew->spec);
@@ -296,6 +300,30 @@ Result<void> price_cancelled_again(results::Store& store, const OutFolder& out) 
     if (auto written = update_release_record(store, out, spec); !written) return written;
   }
   return {};
+}
+
+Result<void> catch_up(results::Store& store, const OutFolder& out) {
+  auto asked = AskedRuns::read(store, out);
+  if (!asked) return asked.error();
+  const auto studies = store.all_studies();
+  if (!studies) return studies.error();
+  for (auto study : *studies) {
+    const bool is_cancelled = results::is_cancelled(study);
+    if (!is_cancelled && results::is_answered(study)) continue;
+    auto found = found_of(*asked, study);
+    if (!is_cancelled) study.trials.insert(study.trials.end(), found.begin(), found.end());
+    if (auto taken = take_in_runs(store, out, study); !taken) return taken;
+    if (!is_cancelled) {
+      if (found.empty()) continue;
+      if (auto put = store.put_study(study); !put) return put;
+      continue;
+    }
+    const auto later = later_runs(store, *asked, study, std::move(found));
+    if (!later) return later.error();
+    if (later->empty()) continue;
+    if (auto added = add_later_runs(store, out, study, *later); !added) return added;
+  }
+  return price_cancelled_again(store, out);
 }
 
 Result<void> keep_lost_cost(results::Store& store, const results::StudyRecord& study) {

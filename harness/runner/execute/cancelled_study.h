@@ -36,10 +36,16 @@ Result<results::StudyRecord> as_cancelled(const results::Store& store, const Out
                                           results::StudyRecord study);
 
 // Writes cancelled studies anew, in the database and in their specs' release records, whose runs
-// cost more than they say: the database is an older copy, and files beside it tell of later
-// attempts, or a row that went on has begun another attempt of a run of theirs. One of which a file
-// cannot be read stays as it is.
+// cost more than they say: a row that went on has begun another attempt of a run of theirs. One of
+// which a file cannot be read stays as it is.
 Result<void> price_cancelled_again(results::Store& store, const OutFolder& out);
+
+// To be called by a command that changes the folder, before it does anything else and while no
+// worker is there: the database may be an older copy, or all was killed before it was told.
+// Studies that are open or cancelled list the runs that their plans ask for and of which journals
+// or keys tell (asked_runs.h), what these say of listed runs is in the database, and cancelled ones
+// are priced by it. A study of which a file cannot be read stays as it is.
+Result<void> catch_up(results::Store& store, const OutFolder& out);
 
 // To be called before a cancelled private selection is opened again. If the database lacks runs
 // that its record tells of, what they cost stays there as that of a retired row.

@@ -163,7 +163,6 @@ class Coordinator {
   Result<void> heed_requests();
   Result<void> cancel(const std::string& study);
   void stop_runs_of(std::size_t index);
-  Result<results::StudyRecord> cancelled(std::size_t index);
   Result<void> conclude_cancelled();
   void note_failure(std::size_t index, const results::StudyRecord& record, bool unexpected);
   Result<void> price(const StudyRun& run, results::StudyRecord& record);

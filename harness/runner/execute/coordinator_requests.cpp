@@ -1,7 +1,6 @@
 // Carries out what `cancel`, `note` and `tag` ask of a coordinator at work (study_request.h).
 #include <algorithm>
 
-#include "harness/runner/execute/asked_runs.h"
 #include "harness/runner/execute/cancelled_study.h"
 #include "harness/runner/execute/coordinator.h"
 #include "harness/runner/odometer/release_record.h"
@@ -80,16 +79,6 @@ void Coordinator::stop_runs_of(std::size_t index) {
   }
 }
 
-// The database may be an older copy, and the study have been cancelled before it asked for
-// anything.
-Result<results::StudyRecord> Coordinator::cancelled(std::size_t index) {
-  auto study = studies_[index].outcome();
-  auto asked = AskedRuns::read(store_, out_);
-  if (!asked) return asked.error();
-  if (auto completed = asked->complete(studies_[index].study(), study); !completed) return completed.error();
-  return as_cancelled(store_, out_, std::move(study));
-}
-
 // Concludes the cancelled studies whose runs have all stopped.
 Result<void> Coordinator::conclude_cancelled() {
   bool any = false;
@@ -100,7 +89,7 @@ Result<void> Coordinator::conclude_cancelled() {
     }
     const auto index = entry->first;
     entry = cancelling_.erase(entry);
-    const auto record = cancelled(index);
+    const auto record = as_cancelled(store_, out_, studies_[index].outcome());
     if (!record) {
       // It stays open, and the others go on.
       auto failed = studies_[index].outcome();

@@ -70,7 +70,7 @@ Result<void> carry_out_under_lock(const OutFolder& out, const StudyRequest& requ
   // The database may be an older copy than the release records.
   if (auto restored = restore_from_records(**store, out); !restored) return restored.error();
   if (auto noted = note_interrupted(**store, out); !noted) return noted;
-  if (auto priced = price_cancelled_again(**store, out); !priced) return priced;
+  if (auto caught_up = catch_up(**store, out); !caught_up) return caught_up;
   for (const auto& left : take_requests(out)) {
     auto done = carry_out(**store, out, left.request);
     remove_request(left);
@@ -83,17 +83,16 @@ Result<void> cancel_studies(results::Store& store, const OutFolder& out,
                             const std::vector<std::string>& studies) {
   auto asked = AskedRuns::read(store, out);
   if (!asked) return asked.error();
-  std::vector<results::StudyRecord> open;
+  std::set<std::string> specs;
   for (const auto& id : studies) {
-    auto known = store.study(id);
+    const auto known = store.study(id);
     if (!known) return known.error();
     if (!*known || results::is_answered(**known)) continue;
-    if (auto completed = asked->complete(**known); !completed) return completed;
-    open.push_back(std::move(**known));
-  }
-  std::set<std::string> specs;
-  for (auto& study : open) {
-    const auto cancelled = as_cancelled(store, out, std::move(study));
+    if (asked->has_unknown()) {
+      // catch_up() has added its runs, unless nobody can tell which they are.
+      if (const auto told = asked->of(**known); !told) return told.error();
+    }
+    const auto cancelled = as_cancelled(store, out, **known);
     if (!cancelled) return cancelled.error();
     if (auto written = store.put_study(*cancelled); !written) return written;
     specs.insert(cancelled->spec);

@@ -224,6 +224,16 @@ Result<std::string> put_runs(results::Store& store, const OutFolder& out, const 
   return std::string();
 }
 
+// Adds runs to the list of an open row.
+Result<void> list_runs(results::Store& store, results::StudyRecord study,
+                       const std::vector<std::string>& runs) {
+  const auto before = study.trials.size();
+  for (const auto& id : runs) {
+    if (std::ranges::count(study.trials, id) == 0) study.trials.push_back(id);
+  }
+  return study.trials.size() == before ? Result<void>() : store.put_study(study);
+}
+
 // The row and the runs that it lists. Returns why the row cannot come back, or nothing; what it
 // cost is there in any case.
 Result<std::string> put_back(results::Store& store, const OutFolder& out, const RecordedStudy& recorded) {
@@ -240,6 +250,9 @@ Result<std::string> put_back(results::Store& store, const OutFolder& out, const 
   }
   if (*known && results::is_cancelled(**known) && !results::is_answered(recorded.study)) {
     if (auto added = add_later_runs(store, out, **known, recorded.study.trials); !added) return added.error();
+  }
+  if (*known && !results::is_answered(**known) && !results::is_answered(recorded.study)) {
+    if (auto listed = list_runs(store, **known, recorded.study.trials); !listed) return listed.error();
   }
   if (says_as_much(*known, recorded.study)) return std::string();
   if (auto retired = retire_other_booking(store, *known, recorded.study); !retired) return retired.error();
