@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <map>
 
+#include "harness/runner/execute/cancelled_study.h"
 #include "harness/runner/odometer/odometer.h"
 #include "harness/runner/odometer/trial_book.h"
 #include "tests/runner/release_records.h"
@@ -431,6 +432,27 @@ TEST(LostRun, AKeyOfAnOlderVersionWithoutItsJournalIsNamed) {
   ASSERT_THAT(odometer.unreadable, SizeIs(1));
   EXPECT_THAT(odometer.unreadable.at(0),
               HasSubstr("the journal of the run that this key was made for is missing"));
+}
+
+// Two rows share the run. Commands that change the folder each begin with catch_up().
+TEST(CatchingUp, ChargesARunThatWasKilledBeforeItBookedOnce) {
+  const auto yaml =
+      spec_of(kFixed + "      - {id: again, method: fixed-rate, options: {lr: 5e-2}}\n", "tiny");
+  for (const auto fate : {Fate::crash, Fate::crash_unwritten}) {
+    World world(World::Database::in_folder);
+    FakeExecutor killed, executor;
+    killed.fate = [&](const auto&) { return fate; };
+    EXPECT_FALSE(world.try_run(world.read(yaml), killed, kNever, false));
+    const auto once = epsilon_of(world);
+    for (int k = 0; k < 3; ++k) {
+      ASSERT_TRUE(catch_up(world.store(), world.out()));
+      EXPECT_DOUBLE_EQ(epsilon_of(world), once);
+    }
+    const auto run = world.store().trials().value().at(0);
+    world.run(yaml, executor);
+    const auto ended = world.store().trial(run.id).value().value();
+    EXPECT_EQ(ended.charged.size(), fate == Fate::crash ? 1U : 2U) << "attempts";
+  }
 }
 
 }  // namespace lost_runs_test

@@ -324,6 +324,25 @@ TEST_F(OlderDatabase, ARowWhoseDrawsAreLostIsNotCancelledBesideUnknownRuns) {
   EXPECT_GT(cancelled(study), 0.5);
 }
 
+// Of two rows that share a run which neither has in the copy, one lists it.
+TEST_F(OlderDatabase, ARunThatTwoRowsShareIsTakenInByOne) {
+  const auto both = boost::replace_all_copy(
+      spec_of(kFixed + "      - {id: again, method: fixed-rate, options: {lr: 5e-2}}\n", "q"), "[0, 1]",
+      "[0]");
+  FakeExecutor none, killed;
+  world.run(both, none, [] { return true; });
+  keep_database();
+  killed.fate = [](const auto&) { return Fate::crash; };
+  EXPECT_FALSE(world.try_run(world.read(both), killed, kNever, false));
+  const auto before = epsilon();
+  put_database_back();
+  ASSERT_TRUE(catch_up(world.store(), world.out()));
+  std::size_t listed = 0;
+  for (const auto& study : world.store().studies("q").value()) listed += study.trials.size();
+  EXPECT_EQ(listed, 1U);
+  EXPECT_DOUBLE_EQ(epsilon(), before);
+}
+
 // A seeded run is not recorded before its end, so that one that was killed tells of nothing lost.
 TEST_F(OlderDatabase, ASeededRunOnTheSameDataIsNoUnknownRun) {
   const auto yaml =

@@ -59,13 +59,15 @@ Result<AskedRuns> AskedRuns::read(results::Store& store, const OutFolder& out) {
   if (!studies) return studies.error();
   const auto retired = store.retired_studies();
   if (!retired) return retired.error();
-  const auto add = [&](const auto& study) {
-    for (const auto& run : study.trials) asked.studies_[run].insert(study.id);
-  };
+  const auto add = [&](const auto& study) { asked.enter(study.id, study.trials); };
   std::ranges::for_each(*studies, add);
   std::ranges::for_each(*retired, add);
   if (auto found = asked.find_unknown(); !found) return found.error();
   return asked;
+}
+
+void AskedRuns::enter(const std::string& study, const std::vector<std::string>& runs) {
+  for (const auto& run : runs) studies_[run].insert(study);
 }
 
 bool AskedRuns::is_of_other(const std::string& run, const std::string& study) const {

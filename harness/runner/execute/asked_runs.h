@@ -30,6 +30,8 @@ class AskedRuns {
   // study that its spec does not have any more. An error where the key of the spec's draws is lost,
   // the study draws its runs, and one that the database does not have may be among them.
   Result<std::vector<std::string>> of(const results::StudyRecord& study);
+  // The study lists these runs from now on.
+  void enter(const std::string& study, const std::vector<std::string>& runs);
 
  private:
   AskedRuns(results::Store& store, const OutFolder& out) : store_(store), out_(out) {}

@@ -178,6 +178,20 @@ bool may_cost_more(const results::Store& store, const OutFolder& out, const resu
   });
 }
 
+// The runs of a coordinator that was killed: the database may not know what they booked last.
+Result<void> note_interrupted(results::Store& store, const OutFolder& out) {
+  TrialBook book(store, out);
+  const auto trials = store.trials();
+  if (!trials) return trials.error();
+  for (const auto& trial : *trials) {
+    if (!trial.begun_after) continue;
+    const auto config = trial::TrialConfig::from_json(trial.config, "trial " + trial.id);
+    if (!config) return config.error();
+    if (auto noted = book.interrupt(*config, Heard::maybe_more); !noted) return noted;
+  }
+  return {};
+}
+
 // What journals and keys tell of the runs that it lists.
 Result<void> take_in_runs(results::Store& store, const OutFolder& out, const results::StudyRecord& study) {
   TrialBook book(store, out);
@@ -210,7 +224,9 @@ Result<std::vector<std::string>> later_runs(const results::Store& store, const A
 std::vector<std::string> found_of(AskedRuns& asked, const results::StudyRecord& study) {
   if (!asked.has_unknown()) return {};
   auto found = asked.of(study);
-  return found ? std::move(*found) : std::vector<std::string>();
+  if (!found) return {};
+  asked.enter(study.id, *found);
+  return std::move(*found);
 }
 
 // Returns none where it costs no more than it says, or a file cannot be read.
@@ -303,6 +319,7 @@ Result<void> price_cancelled_again(results::Store& store, const OutFolder& out) 
 }
 
 Result<void> catch_up(results::Store& store, const OutFolder& out) {
+  if (auto noted = note_interrupted(store, out); !noted) return noted;
   auto asked = AskedRuns::read(store, out);
   if (!asked) return asked.error();
   const auto studies = store.all_studies();

@@ -41,7 +41,8 @@ Result<results::StudyRecord> as_cancelled(const results::Store& store, const Out
 Result<void> price_cancelled_again(results::Store& store, const OutFolder& out);
 
 // To be called by a command that changes the folder, before it does anything else and while no
-// worker is there: the database may be an older copy, or all was killed before it was told.
+// worker is there: the database may be an older copy, or all was killed before it was told. Runs
+// that were under way are interrupted ones.
 // Studies that are open or cancelled list the runs that their plans ask for and of which journals
 // or keys tell (asked_runs.h), what these say of listed runs is in the database, and cancelled ones
 // are priced by it. A study of which a file cannot be read stays as it is.

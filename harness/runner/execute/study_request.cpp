@@ -15,7 +15,6 @@
 #include "harness/runner/execute/cancelled_study.h"
 #include "harness/runner/odometer/release_record.h"
 #include "harness/runner/odometer/restored_releases.h"
-#include "harness/runner/odometer/trial_book.h"
 #include "results/store/states.h"
 
 namespace hyfreedp::runner {
@@ -50,26 +49,11 @@ Result<StudyRequest> read_request(const std::string& path) {
   return from_json<StudyRequest>(*value, path);
 }
 
-// The runs of a coordinator that was killed: the database may not know what they booked last.
-Result<void> note_interrupted(results::Store& store, const OutFolder& out) {
-  TrialBook book(store, out);
-  const auto trials = store.trials();
-  if (!trials) return trials.error();
-  for (const auto& trial : *trials) {
-    if (!trial.begun_after) continue;
-    const auto config = trial::TrialConfig::from_json(trial.config, "trial " + trial.id);
-    if (!config) return config.error();
-    if (auto noted = book.interrupt(*config, Heard::maybe_more); !noted) return noted;
-  }
-  return {};
-}
-
 Result<void> carry_out_under_lock(const OutFolder& out, const StudyRequest& request) {
   const auto store = results::Store::open(out.database(), results::Store::Mode::read_write);
   if (!store) return store.error();
   // The database may be an older copy than the release records.
   if (auto restored = restore_from_records(**store, out); !restored) return restored.error();
-  if (auto noted = note_interrupted(**store, out); !noted) return noted;
   if (auto caught_up = catch_up(**store, out); !caught_up) return caught_up;
   for (const auto& left : take_requests(out)) {
     auto done = carry_out(**store, out, left.request);

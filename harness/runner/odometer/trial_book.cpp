@@ -150,11 +150,14 @@ Result<void> TrialBook::take_in(const std::string& id) {
   return {};
 }
 
-// How it ended stays as it is known.
+// How it ended stays as it is known. No worker has it, so that it is charged once for the one that
+// may have had it.
 Result<void> TrialBook::charge_anew(const results::TrialRecord& known,
                                     const std::optional<mechanism::Journal>& journal) {
   auto record = known;
   if (auto charged = charge(record, journal ? &*journal : nullptr); !charged) return charged;
+  record.begun_after.reset();
+  record.begun_key.clear();
   const bool is_told = trial::EventTally(known.events).contains(trial::EventTally(record.events));
   return is_told ? Result<void>() : store_.put_trial(record, {}, {});
 }
