@@ -108,13 +108,13 @@ TEST_F(Limits, TrainingThatHangsIsFound) {
 
 // As Ctrl-Z and `fg` do, for longer than a worker may be silent.
 TEST_F(Limits, ACoordinatorThatStoodStillKillsNobody) {
-  auto running = start(command("out", {"--hang-minutes", "0.03", "--time-limit", "0.2"}));
+  auto running = start(command("out", {"--hang-minutes", "0.06", "--time-limit", "0.6"}));
   ASSERT_TRUE(wait_for([&] { return journal_bytes() > 20000 || !running.is_running(); }));
   ASSERT_TRUE(running.is_running());
   const auto workers = running.workers();
   for (const int worker : workers) ::kill(worker, SIGSTOP);
   ::kill(running.id(), SIGSTOP);
-  std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+  std::this_thread::sleep_for(std::chrono::milliseconds(4500));
   ::kill(running.id(), SIGCONT);
   for (const int worker : workers) ::kill(worker, SIGCONT);
   const auto ended = running.wait();
