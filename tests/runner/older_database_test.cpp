@@ -299,18 +299,27 @@ INSTANTIATE_TEST_SUITE_P(Copies, KnowsLess,
                                            std::pair(false, Fate::unwritten),
                                            std::pair(true, Fate::unwritten)));
 
+// A tuned row, which the copy has as one that asked for nothing.
+class OlderTuned : public OlderDatabase {
+ protected:
+  // All is killed after so many runs.
+  void kill_after(int runs) {
+    const auto yaml = boost::replace_all_copy(
+        spec_of("      - {id: tuned, method: dpsgd, options: {tuning: composed, candidates: 8}}\n", "q"),
+        "[0, 1]", "[0]");
+    FakeExecutor none, killed;
+    world.run(yaml, none, [] { return true; });
+    keep_database();
+    int ended = 0;
+    killed.fate = [&](const auto&) { return ended++ < runs ? Fate::finish : Fate::crash; };
+    EXPECT_FALSE(world.try_run(world.read(yaml), killed, kNever, false));
+  }
+};
+
 // Which runs a tuned row drew is told by a key that is lost. Where journals tell of runs that the
 // database does not have, the row stays open.
-TEST_F(OlderDatabase, ARowWhoseDrawsAreLostIsNotCancelledBesideUnknownRuns) {
-  const auto yaml = boost::replace_all_copy(
-      spec_of("      - {id: tuned, method: dpsgd, options: {tuning: composed, candidates: 8}}\n", "q"),
-      "[0, 1]", "[0]");
-  FakeExecutor none, killed;
-  world.run(yaml, none, [] { return true; });
-  keep_database();
-  int ended = 0;
-  killed.fate = [&](const auto&) { return ended++ < 3 ? Fate::finish : Fate::crash; };
-  EXPECT_FALSE(world.try_run(world.read(yaml), killed, kNever, false));
+TEST_F(OlderTuned, ARowWhoseDrawsAreLostIsNotCancelledBesideUnknownRuns) {
+  kill_after(3);
   put_database_back();
   const auto key = world.out().draw_key("q");
   fs::rename(key, kept() + ".key");
@@ -358,16 +367,8 @@ TEST_F(OlderDatabase, ASeededRunOnTheSameDataIsNoUnknownRun) {
 }
 
 // A command that puts another version in its place first takes in what journals alone tell.
-TEST_F(OlderDatabase, AReplacedRowKeepsTheRunsThatJournalsAloneHave) {
-  const auto yaml = boost::replace_all_copy(
-      spec_of("      - {id: tuned, method: dpsgd, options: {tuning: composed, candidates: 8}}\n", "q"),
-      "[0, 1]", "[0]");
-  FakeExecutor none, killed;
-  world.run(yaml, none, [] { return true; });
-  keep_database();
-  int ended = 0;
-  killed.fate = [&](const auto&) { return ended++ < 5 ? Fate::finish : Fate::crash; };
-  EXPECT_FALSE(world.try_run(world.read(yaml), killed, kNever, false));
+TEST_F(OlderTuned, AReplacedRowKeepsTheRunsThatJournalsAloneHave) {
+  kill_after(5);
   const auto before = epsilon();
   EXPECT_GT(before, 1);
   put_database_back();
