@@ -51,9 +51,8 @@ Result<RunReport> Coordinator::run(const Spec& spec, const std::function<bool()>
   if (auto opened = store_.write_together([&] { return open_studies(spec); }); !opened) {
     return opened.error();
   }
-  has_record_ = !has_seeded_noise(spec);
   // The record is written before anything is drawn.
-  if (draw_key_) {
+  if (draw_key_ || has_seeded_noise(spec)) {
     if (auto written = write_release_record(store_, out_, spec.content.name, false); !written) {
       return written.error();
     }

@@ -205,7 +205,6 @@ class Coordinator {
   std::map<std::string, std::vector<std::string>> held_back_;
   std::set<std::string> prepared_;             // prepare jobs that are over
   std::optional<std::string> draw_key_;        // file, while studies of an unseeded spec are open
-  bool has_record_ = false;                    // the spec is unseeded, so it has a release record
   std::map<std::size_t, FailedStudy> failed_;  // by position in the spec
 };
 

@@ -173,7 +173,7 @@ Result<void> Coordinator::record_now_and_then() {
   using Clock = std::chrono::steady_clock;
   constexpr int kPart = 50;
   const auto begin = Clock::now();
-  if (!has_record_ || begin < next_record_) return {};
+  if (begin < next_record_) return {};
   if (auto recorded = update_release_record(store_, out_, studies_.front().outcome().spec); !recorded)
     return recorded;
   const auto end = Clock::now();

@@ -25,7 +25,7 @@ struct OutFolder {
   std::string checkpoints(const std::string& trial) const;
   // of the baselines' draws, in unseeded specs
   std::string draw_key(const std::string& spec) const;
-  // The record of what a spec without noise_seed has released (release_record.h):
+  // The record of what a spec has released (release_record.h):
   // ROOT/journals/SPEC.releases.json
   std::string release_record(const std::string& spec) const;
   std::string derived(const std::string& spec) const;  // ROOT/SPEC

@@ -15,6 +15,7 @@
 #include "harness/runner/odometer/unrecorded_runs.h"
 #include "results/regress/setting_changes.h"
 #include "results/store/records.h"
+#include "results/store/states.h"
 
 namespace hyfreedp::runner {
 
@@ -44,10 +45,18 @@ void set_device(Spec& spec, const std::string& device) {
 
 bool has_seeded_noise(const Spec& spec) { return spec.content.noise_seed.has_value(); }
 
-bool has_seeded_noise(const results::SpecRecord& spec) {
-  const auto* seed = spec.resolved.if_contains("noise_seed");
+namespace {
+
+bool names_seed(const json::object& described) {
+  const auto* seed = described.if_contains("noise_seed");
   return seed != nullptr && !seed->is_null();
 }
+
+}  // namespace
+
+bool has_seeded_noise(const results::SpecRecord& spec) { return names_seed(spec.resolved); }
+
+bool has_seeded_noise(const results::TrialRecord& run) { return names_seed(run.config); }
 
 bool has_further_release(const Spec& spec) {
   return spec.content.release > 0 || std::ranges::any_of(spec.content.panels, [](const auto& panel) {

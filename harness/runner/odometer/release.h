@@ -33,9 +33,10 @@ using baselines::kRepetitionsPerRelease;
 void set_releases(Spec& spec, const spec::Spec& other);
 // Stores the device ("cpu", "cuda") in every panel of spec.resolved.
 void set_device(Spec& spec, const std::string& device);
-// True if the spec has a `noise_seed`.
+// True if the spec, or the run's spec, has a `noise_seed`.
 bool has_seeded_noise(const Spec& spec);
 bool has_seeded_noise(const results::SpecRecord& spec);
+bool has_seeded_noise(const results::TrialRecord& run);
 // True if any of it is of another release than the first.
 bool has_further_release(const Spec& spec);
 

@@ -10,6 +10,7 @@
 #include "harness/random/key_file.h"
 #include "harness/runner/odometer/charge.h"
 #include "harness/runner/odometer/odometer.h"
+#include "harness/runner/odometer/release.h"
 #include "harness/runner/odometer/release_record_file.h"
 #include "harness/trial/event_tally.h"
 #include "results/provenance/slice.h"
@@ -116,6 +117,16 @@ Result<std::string> draws_of(const OutFolder& out, const std::string& spec) {
   const auto& bytes = (**stored).key.bytes;
   const std::string secret(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   return sha256_hex("name of the draws' key " + secret).substr(0, 16);
+}
+
+// A row of a seeded spec: its runs are made again where they are lost, so it only says what was
+// booked beside them. Nothing where that is none.
+Result<std::optional<RecordedStudy>> booked_beside_runs(const results::Store& store,
+                                                        const results::StudyRecord& study) {
+  if (!study.composition.contains("not_begun")) return std::optional<RecordedStudy>();
+  auto kept = results::public_part(store, study);
+  if (!kept) return kept.error();
+  return std::optional(RecordedStudy{.study = std::move(*kept), .journals = {}, .runs = {}});
 }
 
 // The newest of that id that has an answer; null where there is none.
@@ -270,7 +281,7 @@ Result<void> keep_retired(const results::Store& store, const std::string& spec,
     for (const auto& id : one.trials) {
       auto run = store.trial(id);
       if (!run) return run.error();
-      if (!*run) continue;
+      if (!*run || has_seeded_noise(**run)) continue;
       if ((**run).charged.empty()) (**run).charged.push_back({.name = "", .events = (**run).events});
       row.runs.push_back(std::move(**run));
     }
@@ -315,12 +326,19 @@ Result<void> write_record(const results::Store& store, const OutFolder& out, con
   const auto is_over = [](const results::StudyRecord& study) {
     return results::is_answered(study) && !results::is_cancelled(study);
   };
-  if (is_left || !std::ranges::all_of(*studies, is_over)) {
+  const bool is_seeded = has_seeded_noise(**known);
+  if (!is_seeded && (is_left || !std::ranges::all_of(*studies, is_over))) {
     auto found = under_way(store, out);
     if (!found) return found.error();
     open = std::move(*found);
   }
   for (const auto& study : *studies) {
+    if (is_seeded) {
+      auto booked = booked_beside_runs(store, study);
+      if (!booked) return booked.error();
+      if (*booked) record.studies.push_back(std::move(**booked));
+      continue;
+    }
     // The record alone still has the answer.
     if (const auto* before = results::is_lost(study) ? recorded_study(*records, study.id) : nullptr) {
       record.studies.push_back(*before);
@@ -347,15 +365,12 @@ Result<void> write_record(const results::Store& store, const OutFolder& out, con
   return write_release_records(out, spec, *records);
 }
 
-// Updates the spec's record, but does not mark it complete; does nothing for a seeded spec.
+// Updates the spec's record, but does not mark it complete.
 Result<void> update_record(const results::Store& store, const OutFolder& out, const std::string& spec,
                            bool is_left) {
   const auto known = store.spec(spec);
   if (!known) return known.error();
   if (!*known) return error("the database has no spec '" + spec + "'.");
-  const auto content = results::spec_of(**known);
-  if (!content) return content.error();
-  if (content->noise_seed) return {};
   auto records = read_release_records(out, spec);
   if (!records) return records.error();
   const bool was_complete =

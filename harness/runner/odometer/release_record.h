@@ -1,5 +1,5 @@
-// The release record: a file beside the journals that says what a spec without `noise_seed` has
-// released, so that no random draw is repeated if the database is lost.
+// The release record: a file beside the journals that says what a spec has released, so that no
+// random draw is repeated and nothing that was booked is forgotten if the database is lost.
 //
 // Some methods choose at random how many runs to make, with which candidates or learning rates.
 // Their key is deleted once every row of the spec has an answer. After that nothing else could tell
@@ -19,7 +19,10 @@
 //     cost, and the odometer counts it. A private selection that had begun and of which a journal
 //     is lost too is not drawn again: it comes back as lost (results::kLostStudy), and its cost
 //     stays.
-// Specs with a `noise_seed` need no record, because they repeat the same draws.
+// A spec with a `noise_seed` repeats the same draws, and its lost runs are made again. Its record
+// says what identified its data, and of rows that booked more than their runs (`seeds: {until}`,
+// rows cancelled or ended early) what that was: it counts, and no row is restored. A private
+// selection of such a spec is told by its journals alone.
 #pragma once
 
 #include <optional>
@@ -37,8 +40,7 @@ Result<void> write_release_record(const results::Store& store, const OutFolder& 
                                   bool complete);
 
 // The same for a spec whose rows were changed otherwise (cancelled, opened again, answered by a run
-// that ended before the spec was complete), which says nothing of draws; nothing for a seeded spec,
-// which needs no record.
+// that ended before the spec was complete), which says nothing of draws.
 Result<void> update_release_record(const results::Store& store, const OutFolder& out,
                                    const std::string& spec);
 

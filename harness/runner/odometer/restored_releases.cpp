@@ -10,6 +10,7 @@
 #include "baselines/baseline.h"
 #include "harness/runner/odometer/charge.h"
 #include "harness/runner/odometer/odometer.h"
+#include "harness/runner/odometer/release.h"
 #include "harness/runner/odometer/release_record.h"
 #include "harness/runner/odometer/release_record_file.h"
 #include "harness/runner/odometer/trial_book.h"
@@ -293,6 +294,21 @@ Result<bool> has_row(const results::Store& store, const std::vector<results::Ret
   return *known || std::ranges::count(retired, study, &results::RetiredStudy::id) > 0;
 }
 
+// What a row of a seeded spec has booked beside its runs, as one that no database has. A row that
+// names what it booked may be there a second time: it counts once.
+Result<void> put_booked(results::Store& store, const results::StudyRecord& booked) {
+  const auto known = store.study(booked.id);
+  if (!known) return known.error();
+  if (*known && (**known).composition == booked.composition) return {};
+  const auto retired = store.retired_studies();
+  if (!retired) return retired.error();
+  const bool is_told = std::ranges::any_of(*retired, [&](const results::RetiredStudy& one) {
+    return one.id == booked.id && one.composition == booked.composition;
+  });
+  if (is_told) return {};
+  return store.put_retired({booked.id, booked.spec, booked.method, booked.composition, booked.trials});
+}
+
 // Private selections, which are counted once by their bookings, whoever tells of them.
 Result<void> put_selections(results::Store& store, const ReleaseRecord& record) {
   auto released = record.others;
@@ -343,6 +359,12 @@ Result<std::string> restore(results::Store& store, const OutFolder& out, const s
       if (auto put = put_costs(store, out, study); !put) return put.error();
     }
     if (auto put = put_selections(store, record); !put) return put.error();
+    if (has_seeded_noise(record.spec)) {
+      for (const auto& study : record.studies) {
+        if (auto put = put_booked(store, study.study); !put) return put.error();
+      }
+      continue;  // its rows are made again
+    }
     // Otherwise the folder went on with something else.
     const bool is_current = is_known && i + 1 == records.size();
     if (is_current) {
@@ -399,9 +421,7 @@ Result<void> restore_releases(results::Store& store, const OutFolder& out, const
   const auto specs = store.specs();
   if (!specs) return specs.error();
   for (const auto& one : *specs) {
-    const auto content = results::spec_of(one);
-    if (!content) return content.error();
-    if (content->noise_seed || std::filesystem::exists(out.release_record(one.name))) continue;
+    if (std::filesystem::exists(out.release_record(one.name))) continue;
     const auto studies = store.studies(one.name);
     if (!studies) return studies.error();
     const bool complete = std::ranges::all_of(*studies, results::is_answered);

@@ -71,11 +71,6 @@ Result<std::optional<Held>> open_run(const Side& side, const std::string& id,
   return std::optional<Held>(std::move(held));
 }
 
-bool is_seeded(const TrialRecord& record) {
-  const auto* seed = record.config.if_contains("noise_seed");
-  return seed != nullptr && !seed->is_null();
-}
-
 bool is_contained(const std::vector<ChargedAttempt>& part, const std::vector<ChargedAttempt>& whole) {
   return std::ranges::all_of(part, [&](const ChargedAttempt& attempt) {
     if (attempt.events.empty()) return true;

@@ -40,8 +40,6 @@ Error unreadable(const std::string& folder, const char* what);
 Result<std::optional<Held>> open_run(const Side& side, const std::string& id,
                                      const std::optional<results::TrialRecord>& recorded);
 
-bool is_seeded(const results::TrialRecord& record);
-
 // True if all that `part` is charged is a part of what `whole` is charged, attempt by attempt. An
 // attempt without a nonce may be any.
 bool is_contained(const std::vector<trial::ChargedAttempt>& part,

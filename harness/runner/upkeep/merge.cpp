@@ -404,8 +404,8 @@ class Merger {
       auto now = held(sides_[side], id);
       if (!now) return now.error();
       if (!*now) continue;
-      is_open =
-          is_open || (!(**now).is_final && !is_seeded((**now).record) && !(**now).record.events.empty());
+      is_open = is_open ||
+                (!(**now).is_final && !has_seeded_noise((**now).record) && !(**now).record.events.empty());
       if (known == runs_.end()) {
         take(id, side, (**now).has_journal);
         continue;
@@ -441,7 +441,7 @@ class Merger {
       if (!*same) differ(id, before, side);
       return {};
     }
-    if (is_seeded(now.record)) {
+    if (has_seeded_noise(now.record)) {
       if (now.is_final) take(id, side, now.has_journal);
       return {};
     }
@@ -460,7 +460,7 @@ class Merger {
     if (outcome_of(earlier.record) != outcome_of(now.record)) return false;
     const bool same_charge = is_contained(now.record.charged, earlier.record.charged) &&
                              is_contained(earlier.record.charged, now.record.charged);
-    if (!is_seeded(now.record) && !same_charge) return false;
+    if (!has_seeded_noise(now.record) && !same_charge) return false;
     return has_same_values(*sides_[before].store, *sides_[side].store, id);
   }
 
