@@ -120,6 +120,15 @@ Result<void> check_precision(const TrialConfig& config) {
   return error(fmt::format("precision bf16 is for dtype float32, not {}.", config.dtype));
 }
 
+Result<void> check_checkpointing(const TrialConfig& config) {
+  const bool follows_losses = config.privacy.released == trial::Released::loss_change;
+  if (!config.training.activation_checkpointing || !follows_losses) return {};
+  return error(
+      fmt::format("optimizer '{}' computes no gradients, so it keeps no activations; take "
+                  "'activation_checkpointing' out.",
+                  config.optimizer.name));
+}
+
 }  // namespace
 
 Result<void> check_run(const TrialConfig& config, const datasets::Sizes& sizes) {
@@ -130,6 +139,7 @@ Result<void> check_run(const TrialConfig& config, const datasets::Sizes& sizes) 
   if (auto controller = check_controller(config); !controller) return controller;
   if (auto average = check_average(config); !average) return average;
   if (auto augmentation = check_augmentation(config, sizes); !augmentation) return augmentation;
+  if (auto checkpointing = check_checkpointing(config); !checkpointing) return checkpointing;
   return check_precision(config);
 }
 

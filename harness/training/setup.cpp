@@ -133,6 +133,7 @@ Checked<Setup> set_up(const trial::TrialConfig& config, const datasets::Dataset&
   auto network = models::make_model(config.model.name, config.model.options, models::model_input(*sizes), key,
                                     options, compute);
   if (!network) return invalid(network.error().message);
+  network->checkpoint_blocks(config.training.activation_checkpointing);
   if (auto fits =
           optimizers::check_layout(config.optimizer.name, config.optimizer.options, network->layout().size());
       !fits) {

@@ -69,6 +69,8 @@ const std::vector<OptionSpec>& training_option_table() {
          .help = "of activations and the weights they meet; norms, sums, noise and losses stay float32"},
         {.name = "tf32",
          .help = "TF32 products of forward and backward passes on a GPU; norms and sums stay float32"},
+        {.name = "activation_checkpointing",
+         .help = "computes each block of the network a second time instead of keeping its activations"},
     });
     options.push_back(probe_precision_option());
     return options;

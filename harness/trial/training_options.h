@@ -16,6 +16,9 @@
 //   tf32             lets CUDA's float32 products round their factors to TF32 in the forward and
 //                    backward pass. Norms and clipped sums of per-sample gradients are float32 all
 //                    the same. No effect on a CPU.
+//   activation_checkpointing
+//                    keeps of each of the network's blocks what it reads, and computes the block a
+//                    second time for its gradients: less memory, a third more time, the same bits.
 //   probe_precision  of the losses that a learning-rate probe releases; same: as `precision`.
 //
 // Options are declared in training_option_table(); a trial's config holds only those that are not
@@ -59,6 +62,7 @@ struct TrainingOptions {
   Augmentations augmentation;
   Precision precision = Precision::float32;
   bool tf32 = false;
+  bool activation_checkpointing = false;
   Precision probe_precision = Precision::float32;  // in JSON "same" where it is `precision`
 
   bool operator==(const TrainingOptions&) const = default;
@@ -72,7 +76,8 @@ struct TrainingOptions {
   static constexpr std::array kInlined = {"augmentation"};
 };
 BOOST_DESCRIBE_STRUCT(TrainingOptions, (),
-                      (microbatch, average, average_decay, average_from, augmentation, precision, tf32))
+                      (microbatch, average, average_decay, average_from, augmentation, precision, tf32,
+                       activation_checkpointing))
 
 const std::vector<OptionSpec>& training_option_table();
 

@@ -140,6 +140,46 @@ TEST(Copies, ASampleWithACopyThatIsNotFiniteIsDroppedWhole) {
   }
 }
 
+// Whichever places are computed again, in either type: the very bits.
+TEST(Checkpoints, ChangeNoBit) {
+  for (auto& one : cases()) {
+    const auto input = one.input.is_floating_point() ? one.input.to(torch::kFloat32) : one.input;
+    auto network = filled(one.places, torch::kFloat32);
+    const auto pass = [&] {
+      const auto logits = network.record({input}, kCopies);
+      const auto records = network.activation_records();
+      at::manual_seed(11);
+      network.backward(at::randn(logits.sizes(), torch::kFloat32));
+      auto sum = torch::zeros({network.dimension()}), unclipped = sum.clone();
+      network.take_clipped_sum(1 / network.squared_norm_bounds().sqrt().to(torch::kFloat32), sum);
+      at::manual_seed(11);
+      network.backward_sum(at::randn(network.record({input}).sizes(), torch::kFloat32), unclipped);
+      return std::pair{records, at::cat({logits.flatten(), sum, unclipped})};
+    };
+    for (const auto type : {torch::kFloat32, torch::kBFloat16}) {
+      network.set_compute_type(type);
+      network.checkpoint_blocks(false);
+      const auto [all_records, all_kept] = pass();
+      for (std::size_t first = 0; first < one.places.size(); ++first) {
+        for (auto last = first; last < one.places.size(); ++last) {
+          SCOPED_TRACE(one.name + " " + std::to_string(first) + " " + std::to_string(last));
+          network.set_blocks({{first, last}});
+          network.checkpoint_blocks(true);
+          const auto [records, values] = pass();
+          EXPECT_EQ(records, all_records - static_cast<std::int64_t>(last - first) - 1);
+          EXPECT_TRUE(at::equal(values, all_kept));
+        }
+      }
+      if (one.places.size() < 4) continue;
+      SCOPED_TRACE(one.name);
+      network.set_blocks({{0, 1}, {2, 2}, {3, one.places.size() - 1}});
+      network.checkpoint_blocks(true);
+      EXPECT_TRUE(at::equal(pass().second, all_kept));
+      network.set_blocks({});
+    }
+  }
+}
+
 // bfloat16 has 8 bits: a pass is off by some parts in a hundred, and its norms are those of its own
 // gradients to float32.
 TEST(ComputeType, NarrowPassesAreCloseAndConsistent) {

@@ -13,11 +13,12 @@ using testing::Not;
 class FirstRuns : public WrittenSpec {
  protected:
   std::string wrong_with(const std::string& train, const std::string& rows,
-                         const std::string& dataset = "{name: synthetic-images, train: 1000, classes: 3}") {
+                         const std::string& dataset = "{name: synthetic-images, train: 1000, classes: 3}",
+                         const std::string& model = "linear") {
     const auto spec = load(fmt::format(
-        "name: first\ntitle: t\ndataset: {}\nmodel: {{name: linear}}\nseeds: [0, 1]\nepsilon: [1, 3, inf]\n"
+        "name: first\ntitle: t\ndataset: {}\nmodel: {{name: {}}}\nseeds: [0, 1]\nepsilon: [1, 3, inf]\n"
         "train: {{sample_rate: 0.1, steps: 6, {}}}\nrows:\n{}",
-        dataset, train, rows));
+        dataset, model, train, rows));
     if (!spec) return "spec: " + spec.error().message;
     const auto begin = check_first_runs(plan(*spec).value());
     return begin ? "" : begin.error().message;
@@ -48,6 +49,16 @@ TEST_F(FirstRuns, AugmentationsAreOfImagesAndStayInThem) {
               HasSubstr("moves an image of 16 x 16 pixels out of sight"));
   EXPECT_THAT(wrong_with("optimizer: adamw, augmentations: 2", kFixed, "{name: synthetic, train: 1000}"),
               HasSubstr("'synthetic' has no images under these options"));
+}
+
+TEST_F(FirstRuns, CheckpointsAreOfBlocksWhoseGradientsAreComputed) {
+  constexpr const char* kCheckpoints = "optimizer: adamw, activation_checkpointing: true";
+  EXPECT_THAT(wrong_with(kCheckpoints, kFixed), HasSubstr("model 'linear' has no blocks"));
+  const auto wrong = [&](const char* rows) {
+    return wrong_with(kCheckpoints, rows, "{name: synthetic, train: 1000}", "mlp");
+  };
+  EXPECT_EQ(wrong(kFixed), "");
+  EXPECT_THAT(wrong("  - {id: one, method: dp-zo}\n"), HasSubstr("computes no gradients"));
 }
 
 TEST_F(FirstRuns, ASearchOfNothingIsNamed) {

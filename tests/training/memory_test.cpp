@@ -209,8 +209,12 @@ std::vector<Measured> measured() {
 }
 
 // Bytes that one more sample of a microbatch takes, as tensors are allocated.
-double bytes_of_a_sample(const Measured& one, CountingAllocator& counter,
-                         torch::ScalarType computed = torch::kFloat32) {
+struct Computed {
+  torch::ScalarType in = torch::kFloat32;
+  bool with_checkpoints = false;
+};
+double bytes_of_a_sample(const Measured& one, CountingAllocator& counter, const Computed& computed = {},
+                         torch::Tensor* gradient = nullptr) {
   auto config = small_config(1);
   auto data = one.data_options;
   for (const char* split : {"train", "validation", "test"}) data[split] = 2 * one.samples;
@@ -222,7 +226,8 @@ double bytes_of_a_sample(const Measured& one, CountingAllocator& counter,
   auto network = models::make_model(one.model, config.model.options, models::model_input(sizes),
                                     random::key_from_seed("tests of memory"), torch::kFloat32)
                      .value();
-  network.set_compute_type(computed);
+  network.set_compute_type(computed.in);
+  network.checkpoint_blocks(computed.with_checkpoints);
   const auto& labels = rule_of(sizes.labels);
   auto sum = torch::zeros({network.dimension()});
   const auto peak = [&](std::int64_t rows) {
@@ -232,6 +237,7 @@ double bytes_of_a_sample(const Measured& one, CountingAllocator& counter,
     return counter.peak_of([&] { clipped_gradient_sum(network, labels.loss, {}, reader, drawn, sum); });
   };
   peak(1);  // what is made once
+  if (gradient != nullptr) *gradient = sum.clone();
   return static_cast<double>(peak(2 * one.samples) - peak(one.samples)) / static_cast<double>(one.samples);
 }
 
@@ -316,6 +322,35 @@ TEST_P(MemoryOfASample, IsWhatIsForetold) {
   }
 }
 
+// A block's activations are in memory while its gradients are computed, and the sums are the same
+// bits.
+TEST_P(MemoryOfASample, WithCheckpointsIsWhatIsForetold) {
+  const torch::NoGradGuard no_gradients;
+  const auto all = measured();
+  for (auto i = GetParam(); i < all.size(); i += kParts) {
+    const auto& one = all[i];
+    SCOPED_TRACE(one.model + " " + canonical_json(one.options));
+    const auto facts = datasets::find_dataset(one.data).value();
+    const auto sizes =
+        datasets::sizes(*facts, resolve_options(facts->options, one.data_options, one.data).value());
+    const auto told = [&](bool recomputes) {
+      return models::step_memory(one.model, model_named(one.model, one.options).options,
+                                 models::model_input(sizes), {.recomputes = recomputes})
+          .value();
+    };
+    Counting counting;
+    torch::Tensor gradient, plain_gradient;
+    const double plain = bytes_of_a_sample(one, *counting, {}, &plain_gradient);
+    const double found = bytes_of_a_sample(one, *counting, {.with_checkpoints = true}, &gradient);
+    const double foretold = 4 * told(true).sample();
+    std::cout << fmt::format("{} {}: {:.0f} B beside {:.0f}, foretold {:.0f} beside {:.0f}\n", one.model,
+                             canonical_json(one.options), found, plain, foretold, 4 * told(false).sample());
+    EXPECT_TRUE(torch::equal(gradient, plain_gradient));
+    EXPECT_LE(found, foretold);
+    EXPECT_LE(foretold, std::max(2 * found, 4 * told(false).sample()));
+  }
+}
+
 // Attention forms its scores there, which a pass in float32 does not keep.
 TEST(Memory, OfASampleInBfloat16IsNoMoreThanIsForetold) {
   const torch::NoGradGuard no_gradients;
@@ -329,7 +364,7 @@ TEST(Memory, OfASampleInBfloat16IsNoMoreThanIsForetold) {
     if (tokens == 1 || !attending.insert(one.model).second) continue;
     SCOPED_TRACE(one.model);
     Counting counting;
-    const double found = bytes_of_a_sample(one, *counting, torch::kBFloat16);
+    const double found = bytes_of_a_sample(one, *counting, {.in = torch::kBFloat16});
     const auto told =
         models::step_memory(one.model, options, models::model_input(sizes), {.is_narrow = true}).value();
     std::cout << fmt::format("{} of {} tokens: {:.0f} B, foretold {:.0f}\n", one.model, tokens, found,

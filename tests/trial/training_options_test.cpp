@@ -30,6 +30,7 @@ TEST(TrainingOptions, EveryOptionIsKeptWhereItIsNotTheDefaultAndChangesTheId) {
                              {"augmentation_padding", "zero"},
                              {"precision", "bf16"},
                              {"tf32", true},
+                             {"activation_checkpointing", true},
                              {"probe_precision", "float32"}};
   const auto options = TrainingOptions::from_json(changed, "test");
   ASSERT_TRUE(options) << options.error().message;

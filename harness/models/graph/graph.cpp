@@ -56,6 +56,19 @@ std::int64_t tokens_of(const Graph& graph, const ModelInput& input) {
   return sizes_of(graph, input)[static_cast<std::size_t>(found - graph.places.begin())].front();
 }
 
+std::vector<Span> spans_of_blocks(const Graph& graph) {
+  std::vector<Span> spans;
+  for (const auto& block : graph.blocks) {
+    const auto is_of_block = [&](const Place& place) { return (place.name + ".").starts_with(block); };
+    const auto first = std::ranges::find_if(graph.places, is_of_block);
+    if (first == graph.places.end()) continue;
+    const auto last = std::ranges::find_if(graph.places.rbegin(), graph.places.rend(), is_of_block);
+    spans.push_back({static_cast<std::size_t>(first - graph.places.begin()),
+                     static_cast<std::size_t>(graph.places.rend() - last) - 1});
+  }
+  return spans;
+}
+
 std::int64_t weight_uses(const Graph& graph, const ModelInput& input) {
   const bool of_a_token = std::ranges::any_of(graph.places, has_attention);
   const auto sizes = sizes_of(graph, input);

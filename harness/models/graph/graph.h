@@ -49,6 +49,15 @@ std::vector<std::string> parameter_names(const Place& place);
 // The tensors of the network, in the order of its flat vector.
 std::vector<Parameter> parameters_of(const Graph& graph);
 
+// The places from `first` to `last`.
+struct Span {
+  std::size_t first = 0;
+  std::size_t last = 0;
+};
+
+// The places of each block that has any, from the input on.
+std::vector<Span> spans_of_blocks(const Graph& graph);
+
 // The sizes of each place's output for one sample.
 std::vector<Sizes> sizes_of(const Graph& graph, const ModelInput& input);
 // The tokens of one sample that pass through attention; 1 where there is none.

@@ -6,10 +6,12 @@
 
 namespace hyfreedp::models::graph {
 
-// Where a step computes, and whether in a type of 16 bits.
+// Where a step computes, whether in a type of 16 bits, and whether it computes a block again
+// instead of keeping its activations.
 struct Target {
   bool on_cpu = true;
   bool is_narrow = false;
+  bool recomputes = false;
 };
 
 // The inputs, output and training state of a place in a step.

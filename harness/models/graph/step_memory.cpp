@@ -1,5 +1,7 @@
 #include "harness/models/graph/step_memory.h"
 
+#include <utility>
+
 #include "harness/models/graph/layer_memory.h"
 
 namespace hyfreedp::models::graph {
@@ -38,6 +40,12 @@ struct Step {
   std::vector<std::size_t> held;  // by its record
 };
 
+// Steps that are computed again on the way back.
+struct Block {
+  Span span;
+  std::vector<std::size_t> held;  // what its steps read of earlier ones
+};
+
 // The steps of a pass, and the blocks of what they give. The network's input is held by the caller.
 class Pass {
  public:
@@ -61,6 +69,10 @@ class Pass {
       }
       add(std::move(step), place.layer);
     }
+    if (!target.recomputes) return;
+    for (const auto& span : spans_of_blocks(graph)) {
+      if (steps_[span.last].needs_gradient) blocks_.push_back({span, {}});
+    }
   }
 
   // The most of values that live at once in a pass without records.
@@ -78,12 +90,17 @@ class Pass {
   // The forward pass with records. Values below the lowest layer that trains are counted by
   // most_of_forward().
   void record() {
+    auto block = blocks_.begin();
     for (auto at = std::size_t{0}; at < steps_.size(); ++at) {
       auto& step = steps_[at];
+      if (block != blocks_.end() && at > block->span.last) ++block;
+      const bool in_block = block != blocks_.end() && at >= block->span.first;
+      if (in_block) hold_inputs(*block, step);
       values_.hold(step.value);
       if (step.needs_gradient) {
-        keep(step);
-        count(values_.living() - records_.living() + step.memory.working);
+        if (!in_block) keep(step);
+        const double discarded = in_block ? step.memory.saved : 0;
+        count(values_.living() - records_.living() + step.memory.working + discarded);
       }
       let_go_of_inputs(at);
     }
@@ -94,8 +111,10 @@ class Pass {
     std::vector<std::size_t> of_output(steps_.size(), kNone);
     of_output.back() = gradients.add(steps_.back().at.gives());
     gradients.hold(of_output.back());
+    auto block = blocks_.rbegin();
     for (auto at = steps_.size(); at-- > 0;) {
       auto& step = steps_[at];
+      if (block != blocks_.rend() && at == block->span.last) record_again(*block++, gradients.living());
       if (!step.needs_gradient || of_output[at] == kNone) continue;
       double computing = 0;
       for (std::size_t i = 0; step.passes_on && i < step.inputs.size(); ++i) {
@@ -146,6 +165,41 @@ class Pass {
     steps_.push_back(std::move(step));
   }
 
+  void hold_inputs(Block& block, const Step& step) {
+    for (const int from : step.inputs) {
+      if (static_cast<std::size_t>(from) >= block.span.first) continue;
+      const auto value = steps_[static_cast<std::size_t>(from)].value;
+      if (std::ranges::count(block.held, value) > 0) continue;
+      block.held.push_back(value);
+      records_.hold(value);
+      values_.hold(value);
+    }
+  }
+
+  // `gradients`: the numbers of those that live meanwhile.
+  void record_again(Block& block, double gradients) {
+    const auto [first, last] = block.span;
+    for (auto at = first; at <= last; ++at) {
+      auto& step = steps_[at];
+      values_.hold(step.value);
+      if (step.needs_gradient) keep(step);
+      count(gradients + values_.living() - records_.living() + step.memory.working);
+      for (const int from : step.inputs) {
+        const auto& earlier = steps_[static_cast<std::size_t>(from)];
+        if (static_cast<std::size_t>(from) >= first && earlier.last_reader == at)
+          values_.release(earlier.value);
+      }
+    }
+    for (auto at = first; at <= last; ++at) {
+      const auto reader = steps_[at].last_reader;
+      if (reader > last || reader == at) values_.release(steps_[at].value);
+    }
+    for (const auto value : std::exchange(block.held, {})) {
+      records_.release(value);
+      values_.release(value);
+    }
+  }
+
   void let_go_of_inputs(std::size_t at) {
     for (const int from : steps_[at].inputs) {
       auto& earlier = steps_[static_cast<std::size_t>(from)];
@@ -190,6 +244,7 @@ class Pass {
   }
 
   std::vector<Step> steps_;
+  std::vector<Block> blocks_;
   Blocks values_;
   Blocks records_;    // the same blocks, held by records
   double saved_ = 0;  // by layers, and for the clipped sum
@@ -232,15 +287,16 @@ StepMemory step_memory(const Graph& graph, const std::vector<bool>& trainable, c
     memory.parameters += size;
     memory.trained += trainable[p] ? size : 0;
   }
-  // Norms, their bounds, and small results of sums, as measured.
-  constexpr double kNotFollowed = 1.03;
+  // Norms, their bounds, small results of sums, and what layers take for themselves while a block
+  // is computed again, as measured.
+  const double not_followed = target.recomputes ? 1.06 : 1.03;
   // The sample as bytes and as numbers; what the loss makes of the outputs.
   const auto outputs = static_cast<double>(count_of(sizes_of(graph, input).back()));
   const double around = 1.25 * static_cast<double>(input.features) + 3 * outputs;
-  memory.recorded *= kNotFollowed;
-  memory.passing = kNotFollowed * memory.passing + around;
-  memory.together = kNotFollowed * memory.together + around;
-  memory.forward = kNotFollowed * forward + around;
+  memory.recorded *= not_followed;
+  memory.passing = not_followed * memory.passing + around;
+  memory.together = not_followed * memory.together + around;
+  memory.forward = not_followed * forward + around;
   memory.sums = own_sums(graph, trainable, target.on_cpu);
   memory.fixed = memory.sums;
   // Copies in float64 of both sides of a product (for_pieces() in layers/samples.h).

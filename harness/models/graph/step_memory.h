@@ -6,7 +6,9 @@
 // gradients read: inputs, output, and what the layer saves. On the way back each record is let go
 // of as soon as its layer's gradient is known; of a layer that trains either the pair of input and
 // output gradient stays or its per-sample gradients, whichever the layer chooses (layers/linear.h,
-// layers/conv2d.h). layer_memory.h says of each kind of layer what it reads, saves and forms.
+// layers/conv2d.h). A block that is computed again on the way back has records only from then on,
+// and until then what its places read of earlier ones. layer_memory.h says of each kind of layer
+// what it reads, saves and forms.
 #pragma once
 
 #include <algorithm>

@@ -119,6 +119,7 @@ Result<Network> make_network(const graph::Graph& graph, const torch::TensorOptio
   }
   auto network = Network::make(std::move(places), options, trainable, compute);
   if (!network) return network;
+  network->set_blocks(graph::spans_of_blocks(graph));
   for (const auto& place : graph.places) {
     if (place.name + "." == graph.head && std::holds_alternative<graph::Linear>(place.layer))
       network->set_head(place.name);

@@ -307,16 +307,66 @@ void Network::forget() {
     owner.squared_norms = {};
     owner.formed.clear();
   }
+  for (auto& block : blocks_) block.values.clear();
+  recorded_inputs_.clear();
+}
+
+void Network::set_blocks(std::vector<graph::Span> blocks) {
+  std::size_t next = 0;
+  for (const auto& [first, last] : blocks) {
+    HYFREEDP_CHECK(next <= first && first <= last && last < steps_.size(),
+                   "the blocks are not in their order, or have common places");
+    next = last + 1;
+  }
+  spans_ = std::move(blocks);
+}
+
+void Network::checkpoint_blocks(bool on) {
+  forget();
+  blocks_.clear();
+  for (const auto& span : spans_) {
+    if (on && steps_[span.last].needs_gradient) blocks_.push_back({span, {}});
+  }
+}
+
+void Network::record_again(Block& block) {
+  Tensors values(steps_.size());
+  for (auto& [at, value] : block.values) values[at] = std::move(value);
+  block.values.clear();
+  for (auto at = block.span.first; at <= block.span.last; ++at) {
+    const auto& step = steps_[at];
+    owners_[step.owner].records[step.record] =
+        recorded(step, inputs_of(step, values, recorded_inputs_), &values[at]);
+    for (const int from : step.inputs) {
+      if (from >= 0 && steps_[static_cast<std::size_t>(from)].last_reader == at)
+        values[static_cast<std::size_t>(from)] = Tensor();
+    }
+  }
 }
 
 Tensor Network::record(const Tensors& given, std::int64_t copies) {
   const auto inputs = prepared(given);
   copies_ = copies;
   forget();
+  if (!blocks_.empty()) recorded_inputs_ = inputs;
+  auto block = blocks_.begin();
   Tensors values(steps_.size());
   for (std::size_t at = 0; at < steps_.size(); ++at) {
     const auto& step = steps_[at];
-    owners_[step.owner].records.push_back(recorded(step, inputs_of(step, values, inputs), &values[at]));
+    auto own = inputs_of(step, values, inputs);
+    if (block != blocks_.end() && at > block->span.last) ++block;
+    auto& owner = owners_[step.owner];
+    if (block != blocks_.end() && at >= block->span.first) {
+      for (const int from : step.inputs) {
+        const auto index = static_cast<std::size_t>(from);
+        if (from >= 0 && index < block->span.first) block->values[index] = values[index];
+      }
+      Tensors discarded;  // a layer may compute otherwise where it saves nothing
+      values[at] = owner.layer->forward_recorded(own, step.needs_gradient ? &discarded : nullptr);
+      owner.records.emplace_back();
+    } else {
+      owner.records.push_back(recorded(step, std::move(own), &values[at]));
+    }
     for (const int from : step.inputs) {
       if (from >= 0 && steps_[static_cast<std::size_t>(from)].last_reader == at) {
         values[static_cast<std::size_t>(from)] = Tensor();
@@ -344,8 +394,10 @@ void Network::walk_back(Tensor logit_gradient, const std::function<void(Owner&, 
   Tensors gradients(steps_.size());
   gradients.back() = logit_gradient.to(compute_type_);
   logit_gradient.reset();
+  auto block = blocks_.rbegin();
   for (std::size_t at = steps_.size(); at-- > 0;) {
     const auto& step = steps_[at];
+    if (block != blocks_.rend() && at == block->span.last) record_again(*block++);
     if (!step.needs_gradient) continue;
     auto& owner = owners_[step.owner];
     auto& record = owner.records[step.record];

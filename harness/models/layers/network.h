@@ -17,6 +17,9 @@
 //                 computes each layer's norms as soon as all its output gradients are known, and
 //                 then keeps either the per-sample gradients or what the sum is computed from, as
 //                 the layer chooses (layer.h).
+//   blocks        With checkpoint_blocks() the forward pass keeps of each block only what its
+//                 places read of earlier ones. The backward pass computes a block's records when it
+//                 comes to the block, by the same operations, and so does not change a bit.
 //   copies        With M augmented versions of B samples, the inputs have M B rows: row m B + i is
 //                 version m of sample i. A sample's gradient is the sum over its versions; squared
 //                 norms and factors belong to the B samples. For a mean, scale the gradients of the
@@ -39,6 +42,7 @@
 #include <optional>
 
 #include "harness/base/result.h"
+#include "harness/models/graph/graph.h"
 #include "harness/models/layers/layer.h"
 
 namespace hyfreedp::models {
@@ -94,6 +98,12 @@ class Network {
   // must be loaded before.
   void set_compute_type(torch::ScalarType type);
   torch::ScalarType compute_type() const { return compute_type_; }
+
+  // Names the network's blocks, each from its first place to its last, in their order and without
+  // common places. make_network() names the graph's.
+  void set_blocks(std::vector<graph::Span> blocks);
+  // Switches activation checkpointing of the blocks (Chen et al., arXiv:1604.06174) on or off.
+  void checkpoint_blocks(bool on);
 
   // The logits for inputs with B rows, without recording.
   torch::Tensor forward(const torch::Tensor& input) const { return forward(Tensors{input}); }
@@ -183,6 +193,12 @@ class Network {
   Result<void> connect(const std::vector<Place>& places);
   void add_clipped_sum_of(const Owner& owner, const torch::Tensor& factors, torch::Tensor& sum) const;
   ActivationRecord recorded(const Step& step, Tensors inputs, torch::Tensor* output) const;
+  // A block of steps that a recorded pass computes again on its way back.
+  struct Block {
+    graph::Span span;
+    std::map<std::size_t, torch::Tensor> values;  // that its steps read of earlier ones
+  };
+  void record_again(Block& block);
   // Visits the steps from the last to the first. Calls `done` for each step of a layer that trains
   // once its record has the output gradient.
   void walk_back(torch::Tensor logit_gradient, const std::function<void(Owner&, const Step&)>& done);
@@ -216,7 +232,10 @@ class Network {
 
   std::vector<Owner> owners_;
   std::vector<Step> steps_;
-  std::size_t head_ = SIZE_MAX;  // the step that features() stops before
+  std::vector<graph::Span> spans_;  // of all blocks
+  std::vector<Block> blocks_;       // that are computed again
+  Tensors recorded_inputs_;         // of the network, where blocks are computed again
+  std::size_t head_ = SIZE_MAX;     // the step that features() stops before
   std::vector<Slice> layout_;
   std::vector<Slice> frozen_layout_;
   torch::Tensor parameters_;

@@ -20,6 +20,12 @@ Result<void> check(const trial::TrialConfig& config) {
   if (auto fits = mechanism::check_run(config, sizes); !fits) return fits;
   const auto network = models::blueprint(config.model.name, config.model.options, models::model_input(sizes));
   if (!network) return network.error();
+  if (config.training.activation_checkpointing && network->graph.blocks.empty()) {
+    return error(
+        fmt::format("model '{}' has no blocks that could be computed again; take "
+                    "'activation_checkpointing' out.",
+                    config.model.name));
+  }
   const auto tensors = static_cast<std::size_t>(std::ranges::count(network->trainable, true));
   return optimizers::check_layout(config.optimizer.name, config.optimizer.options, tensors);
 }

@@ -216,7 +216,9 @@ Result<RunMemory> memory_of(const trial::TrialConfig& config) {
   const bool on_cpu = config.device == "cpu";
   const double number = config.dtype == "float64" ? kDouble : kFloat;
   const auto step = models::step_memory(config.model.name, config.model.options, models::model_input(sizes),
-                                        {.on_cpu = on_cpu, .is_narrow = computes_narrow(config)});
+                                        {.on_cpu = on_cpu,
+                                         .is_narrow = computes_narrow(config),
+                                         .recomputes = config.training.activation_checkpointing});
   if (!step) return step.error();
   const auto microbatch = models::microbatch_of(config.model.name, config.training.microbatch);
   if (!microbatch) return microbatch.error();
