@@ -1,8 +1,10 @@
-// What a spec with a `noise_seed` has booked beside its runs counts once where the database is lost
-// or an older copy; its lost runs are made again.
+// The release record of a spec with a `noise_seed`: what its rows have booked counts once where the
+// database is lost, the database or the record is an older copy, or another version took the spec's
+// place; its lost runs are made again.
 #include <boost/algorithm/string/replace.hpp>
 #include <gmock/gmock.h>
 
+#include "harness/base/files.h"
 #include "harness/runner/execute/reopen.h"
 #include "tests/runner/lost_files.h"
 
@@ -11,91 +13,149 @@ namespace seeded_record_test {
 
 using namespace lost_files;
 
-const std::string kTwoRows =
-    "      - {id: fixed, method: fixed-rate, options: {lr: 1e-2}}\n"
-    "      - {id: other, method: fixed-rate, options: {lr: 1e-3}}\n";
+const std::string kFixedRow = "      - {id: fixed, method: fixed-rate, options: {lr: 1e-2}}\n";
 
-std::string with_seeds(const std::string& seeds) {
-  return boost::replace_all_copy(spec_of(kTwoRows, "q", "noise_seed: s\n"), "seeds: [0, 1]",
-                                 "seeds: " + seeds);
-}
-// It ends before its eighth seed, and has booked all of them.
-const std::string kComparison =
-    with_seeds("{until: paired interval of fixed - other is narrower than 1000, from: 2, to: 8}");
+struct Rows {
+  std::string name;
+  std::string other;
+};
+void PrintTo(const Rows& rows, std::ostream* out) { *out << rows.name; }
+const Rows kRows[] = {
+    {"fixed", "{id: other, method: fixed-rate, options: {lr: 1e-3}}"},
+    {"searched", "{id: other, method: linear-scaling, options: {t_min: 2, t_max: 6, r_max: 8}}"},
+    {"selected",
+     "{id: other, method: dp-hyper, options: {grid: [1e-3, 1e-2], mean_runs: 3, score_noise: 300}}"},
+};
 
-class SeededRecord : public LostFiles {
+class SeededRecord : public LostFiles, public testing::WithParamInterface<Rows> {
  protected:
+  static std::string with_seeds(const std::string& seeds, const std::string& noise_seed = "s") {
+    const auto head = noise_seed.empty() ? "" : "noise_seed: " + noise_seed + "\n";
+    const auto rows = kFixedRow + "      - " + GetParam().other + "\n";
+    return boost::replace_all_copy(spec_of(rows, "q", head), "seeds: [0, 1]", "seeds: " + seeds);
+  }
+  // It ends before its eighth seed, and has booked all of them.
+  static std::string comparison() {
+    return with_seeds("{until: paired interval of fixed - other is narrower than 1000, from: 2, to: 8}");
+  }
   std::vector<results::StudyRecord> rows() { return world.store().studies("q").value(); }
   bool all_are_answered() {
     return std::ranges::all_of(rows(), results::is_answered) &&
            std::ranges::none_of(rows(), results::is_lost);
   }
-  double of_all_seeds() {
-    run(with_seeds("[0, 1, 2, 3, 4, 5, 6, 7]"));
+  void cancel_open_rows() {
+    for (const auto& row : rows()) {
+      if (!results::is_answered(row)) cancelled(row.id);
+    }
+  }
+  // Of the folder, of which all runs are known to belong to rows.
+  double spent() {
+    world.close_database();
+    const auto store = results::Store::open(world.out().database(), results::Store::Mode::scratch).value();
+    EXPECT_TRUE(restore_from_records(*store, world.out()));
+    EXPECT_FALSE(odometer_of(*store, world.out())->data.at(0).has_unknown_selection);
+    world.reopen_database();
     return epsilon();
   }
 };
+INSTANTIATE_TEST_SUITE_P(Kinds, SeededRecord, testing::ValuesIn(kRows),
+                         [](const auto& one) { return one.param.name; });
 
-TEST_F(SeededRecord, TellsWhatAComparisonBooked) {
-  run(kComparison);
-  const auto booked = epsilon();
+TEST_P(SeededRecord, TellsWhatAComparisonBooked) {
+  run(comparison());
+  const auto booked = spent();
   world.forget_database();
-  EXPECT_DOUBLE_EQ(epsilon(), booked);
-  run(kComparison);
-  EXPECT_DOUBLE_EQ(epsilon(), booked) << "of the seeds that the record tells of, each once";
+  EXPECT_DOUBLE_EQ(spent(), booked);
+  run(comparison());
+  EXPECT_DOUBLE_EQ(spent(), booked);
   EXPECT_TRUE(all_are_answered());
-  world.forget_database();
-  EXPECT_DOUBLE_EQ(of_all_seeds(), booked) << "made, they are those that were booked";
 }
 
-TEST_F(SeededRecord, TellsAnOlderDatabaseWhatAComparisonBooked) {
+TEST_P(SeededRecord, TellsAnOlderDatabaseWhatAComparisonBooked) {
   run(with_seeds("[0, 1]"));
   keep_database();
-  run(kComparison, true);
-  const auto booked = epsilon();
+  run(comparison(), true);
+  const auto booked = spent();
   put_database_back();
-  EXPECT_DOUBLE_EQ(epsilon(), booked);
-  run(kComparison, true);
-  EXPECT_DOUBLE_EQ(epsilon(), booked);
+  EXPECT_DOUBLE_EQ(spent(), booked);
+  run(comparison(), true);
+  EXPECT_DOUBLE_EQ(spent(), booked);
 }
 
-TEST_F(SeededRecord, TellsWhatCancelledRowsBooked) {
-  stop_again(Fate::linger, kComparison);
-  const auto booked = epsilon();
-  for (const auto& row : rows()) {
-    if (!results::is_answered(row)) cancelled(row.id);
-  }
-  EXPECT_GE(epsilon(), booked);
-  const auto after = epsilon();
+// All was killed after the comparison was decided, before the record was written again.
+TEST_P(SeededRecord, OlderThanTheDatabaseAddsNothing) {
+  stop_again(Fate::linger, comparison());
+  const auto early = read_file(world.out().release_record("q")).value();
+  run(comparison());
+  const auto booked = spent();
+  ASSERT_TRUE(write_file_atomically(world.out().release_record("q"), early));
+  EXPECT_DOUBLE_EQ(spent(), booked);
+  run(comparison());
+  EXPECT_DOUBLE_EQ(spent(), booked);
+}
+
+TEST_P(SeededRecord, TellsWhatCancelledRowsBooked) {
+  stop_again(Fate::linger, comparison());
+  const auto booked = spent();
+  cancel_open_rows();
+  const auto after = spent();
+  EXPECT_GE(after, booked);
   world.forget_database();
-  EXPECT_DOUBLE_EQ(epsilon(), after);
-  EXPECT_DOUBLE_EQ(of_all_seeds(), after);
+  EXPECT_DOUBLE_EQ(spent(), after);
 }
 
-TEST_F(SeededRecord, OfARowThatWasOpenedAgainCountsOnce) {
-  stop_again(Fate::linger, kComparison);
-  for (const auto& row : rows()) {
-    if (!results::is_answered(row)) cancelled(row.id);
-  }
-  const auto all = epsilon();
+TEST_P(SeededRecord, OfARowThatWasOpenedAgainCountsOnce) {
+  run(comparison());
+  const auto undisturbed = spent();
+  world.forget_database();
+  fs::remove_all(world.out().journals());
+  stop_again(Fate::linger, comparison());
+  cancel_open_rows();
+  keep_database();
   ASSERT_TRUE(reopen(world.store(), world.out(), *world.store().spec("q").value(), rows()));
-  run(kComparison);
+  run(comparison());
   EXPECT_TRUE(all_are_answered());
-  EXPECT_DOUBLE_EQ(epsilon(), all);
+  EXPECT_DOUBLE_EQ(spent(), undisturbed);
+  put_database_back();
+  ASSERT_TRUE(reopen(world.store(), world.out(), *world.store().spec("q").value(), rows()));
+  run(comparison());
+  EXPECT_DOUBLE_EQ(spent(), undisturbed);
 }
 
-TEST_F(SeededRecord, ItsLostRunsAreMadeAgain) {
+TEST_P(SeededRecord, OfAVersionThatWasReplacedThereAndBackCountsOnce) {
+  run(comparison());
+  const auto alone = spent();
+  run(with_seeds("[0]"), true);
+  EXPECT_DOUBLE_EQ(spent(), alone) << "it has the same rows";
+  run(comparison(), true);
+  EXPECT_DOUBLE_EQ(spent(), alone);
+  world.forget_database();
+  EXPECT_DOUBLE_EQ(spent(), alone);
+}
+
+// Whose runs are like its own.
+TEST_P(SeededRecord, BesideAnUnseededVersionCounts) {
+  run(with_seeds("[0, 1]"));
+  run(with_seeds("[0, 1]", ""), true);
+  const auto both = spent();
+  world.forget_database();
+  EXPECT_DOUBLE_EQ(spent(), both);
+  run(with_seeds("[0, 1]", ""));
+  EXPECT_DOUBLE_EQ(spent(), both);
+}
+
+TEST_P(SeededRecord, ItsLostRunsAreMadeAgain) {
   FakeExecutor first;
-  world.run(kComparison, first);
-  const auto booked = epsilon();
+  world.run(comparison(), first);
+  const auto booked = spent();
   const auto before = results::export_rows(world.store(), "q", {}).value();
   world.forget_database();
   lose_journals();
   FakeExecutor again;
-  world.run(kComparison, again);
+  world.run(comparison(), again);
   EXPECT_THAT(again.submitted, testing::UnorderedElementsAreArray(first.submitted));
   EXPECT_EQ(results::export_rows(world.store(), "q", {}).value(), before);
-  EXPECT_DOUBLE_EQ(epsilon(), booked);
+  EXPECT_DOUBLE_EQ(spent(), booked);
 }
 
 }  // namespace seeded_record_test

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "baselines/fixed_noise.h"
+#include "harness/base/files.h"
 #include "harness/mechanism/releases.h"
 #include "harness/random/key_file.h"
 #include "harness/random/partition.h"
@@ -47,13 +48,20 @@ StudyRun::StudyRun(PlannedStudy study, std::string spec) : study_(std::move(stud
       baselines::to_string(cell().epsilon ? study_.baseline->label : baselines::Label::non_private);
 }
 
+// A seeded spec under two names makes the same selection.
+std::string StudyRun::name_of_booking() const {
+  if (!cell().base.noise_seed) return random::nonce_from_entropy().value();
+  const json::array parts{study_.baseline->name, cell().base.id(), cell().options, composition_.to_json()};
+  return sha256_hex("seeded selection " + canonical_json(parts)).substr(0, 32);
+}
+
 void StudyRun::book_selection() {
   if (!study_.baseline->confidential_runs || !study_.baseline->selection || !cell().epsilon) return;
   auto selection = study_.baseline->selection(cell());
   if (!selection) return;  // infeasible: there will be no run
   composition_ = {
       .rule = baselines::Composition::Rule::selection, .trials = {}, .selection = std::move(*selection)};
-  if (booking_.empty() && !cell().base.noise_seed) booking_ = random::nonce_from_entropy().value();
+  if (booking_.empty()) booking_ = name_of_booking();
   write_booking();
 }
 

@@ -70,6 +70,7 @@ class StudyRun {
   void conclude();
   void write_booking();
   void write_seed_booking();
+  std::string name_of_booking() const;
   void mark_booked_ahead();
   void check_end_to_end(const baselines::Conclusion& conclusion) const;
   void check_selection(const baselines::Conclusion& conclusion) const;

@@ -15,6 +15,7 @@
 #include "harness/mechanism/releases.h"
 #include "harness/runner/odometer/charge.h"
 #include "harness/runner/odometer/found_runs.h"
+#include "harness/runner/odometer/release.h"
 #include "harness/runner/odometer/release_record_file.h"
 #include "results/store/states.h"
 
@@ -36,15 +37,22 @@ struct SelectionStudy {
   bool is_booked_ahead = false;
 };
 
+// What a row booked for a seed: as the database has it, as earlier versions of the spec had it, and
+// as older copies say.
+struct BookedSeed {
+  trial::Named dataset;
+  std::vector<Composition::NotBegun> runs;  // by name
+  EventTally nameless;                      // the most of what any says without naming runs
+};
+
 // The rules by which runs compose, as the database has them.
 struct Studies {
   std::set<std::string> open_to_all;  // runs that a row lists whose number of runs is public
   std::vector<SelectionStudy> selections;
   std::vector<results::StudyRecord> priced;
   std::vector<Composition> ended_early;  // searches whose planned rest is charged
-  // Seeds that may not be needed, or were not, with their data: their runs are charged all the
-  // same.
-  std::vector<std::pair<Composition, trial::Named>> booked_seeds;
+  // Seeds that may not be needed, or were not, by study: their runs are charged all the same.
+  std::map<std::string, BookedSeed> booked_seeds;
 };
 
 class StudyReader {
@@ -54,7 +62,9 @@ class StudyReader {
   Result<Studies> read() {
     auto studies = store_.all_studies();
     if (!studies) return studies.error();
+    std::set<std::string> concluded;
     for (auto& study : *studies) {
+      if (study.state == results::StudyState::concluded) concluded.insert(study.id);
       if (auto added = add(study.id, study.method, study.composition, study.trials, study.seed, false);
           !added)
         return added.error();
@@ -67,6 +77,11 @@ class StudyReader {
       if (study.composition.contains(kSeed)) seed = int_or(study.composition, kSeed, 0);
       if (auto added = add(study.id, study.method, study.composition, study.trials, seed, true); !added)
         return added.error();
+    }
+    // Its runs are known.
+    for (const auto& id : concluded) {
+      if (const auto booked = found_.booked_seeds.find(id); booked != found_.booked_seeds.end())
+        booked->second.nameless = {};
     }
     return std::move(found_);
   }
@@ -82,7 +97,7 @@ class StudyReader {
       auto parsed = Composition::from_json(composition, "study " + id);
       if (!parsed) return parsed.error();
       if (auto dataset = booked_dataset(composition)) {
-        found_.booked_seeds.emplace_back(std::move(*parsed), std::move(*dataset));
+        add_booked(found_.booked_seeds[id], std::move(*dataset), *parsed);
         return {};
       }
       // Searches that have the same runs so far may have been about to make others, so each is
@@ -117,6 +132,19 @@ class StudyReader {
     return {};
   }
 
+  static void add_booked(BookedSeed& seed, trial::Named dataset, const Composition& composition) {
+    seed.dataset = std::move(dataset);
+    EventTally nameless;
+    for (const auto& rest : composition.not_begun) {
+      if (rest.trial.empty()) {
+        nameless.add(rest.events);
+      } else {
+        seed.runs.push_back(rest);
+      }
+    }
+    seed.nameless.raise_to(nameless);
+  }
+
   const results::Store& store_;
   Studies found_;
   std::set<std::string> seen_;
@@ -147,7 +175,7 @@ class Composer {
     add_bookings();
     for (const auto& [id, run] : runs_) add_run(id, run);
     for (const auto& search : studies_.ended_early) add_rest(search);
-    for (const auto& [seed, dataset] : studies_.booked_seeds) add_not_begun(seed, dataset);
+    for (const auto& [id, seed] : studies_.booked_seeds) add_booked_seed(seed);
     for (const auto& study : studies_.priced) add_table(study);
   }
 
@@ -294,16 +322,27 @@ class Composer {
     if (run != runs_.end()) add_not_begun(search, run->second.config.dataset);
   }
 
-  // One that was made is counted already, whoever made it.
+  // One that was made is counted already, whoever made it, and so is one that another row books.
+  bool is_counted(const std::string& trial) {
+    const auto run = runs_.find(trial);
+    if (run != runs_.end() && !run->second.executed.empty()) return true;
+    return !odometer_.booked_runs.insert(trial).second;
+  }
+
   void add_not_begun(const Composition& search, const trial::Named& dataset) {
     for (const auto& rest : search.not_begun) {
-      if (!rest.trial.empty()) {
-        const auto run = runs_.find(rest.trial);
-        if (run != runs_.end() && !run->second.executed.empty()) continue;
-        if (!odometer_.booked_runs.insert(rest.trial).second) continue;
-      }
+      if (!rest.trial.empty() && is_counted(rest.trial)) continue;
       if (!rest.events.empty()) odometer_.of(dataset).add(rest.events);
     }
+  }
+
+  void add_booked_seed(const BookedSeed& seed) {
+    EventTally booked;
+    for (const auto& run : seed.runs) {
+      if (!is_counted(run.trial)) booked.add(run.events);
+    }
+    booked.raise_to(seed.nameless);
+    if (const auto events = booked.events(); !events.empty()) odometer_.of(seed.dataset).add(events);
   }
 
   void add_table(const results::StudyRecord& study) {
@@ -377,6 +416,7 @@ Result<void> name_attempts(const results::Store& store, results::StudyRecord& st
     const auto run = store.trial(id);
     if (!run) return run.error();
     if (!*run) continue;
+    if (has_seeded_noise(**run)) return {};  // all attempts are the same release
     for (const auto& attempt : (**run).charged) names.insert(id + " " + attempt.name);
   }
   study.composition["selection"].as_object()["attempts"] =

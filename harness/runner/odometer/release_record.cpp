@@ -99,7 +99,7 @@ Result<RecordedStudy> record_of(const results::Store& store, const OutFolder& ou
   for (const auto& id : runs) {
     auto run = store.trial(id);
     if (!run) return run.error();
-    if (!*run) continue;
+    if (!*run || has_seeded_noise(**run)) continue;  // a seeded one is made again
     if (is_under_way || recorded.has_begun) {
       const auto& charges = under_way->charges;
       if (const auto charge = charges.find(id); charge != charges.end()) raise_to(**run, charge->second);
@@ -117,16 +117,6 @@ Result<std::string> draws_of(const OutFolder& out, const std::string& spec) {
   const auto& bytes = (**stored).key.bytes;
   const std::string secret(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   return sha256_hex("name of the draws' key " + secret).substr(0, 16);
-}
-
-// A row of a seeded spec: its runs are made again where they are lost, so it only says what was
-// booked beside them. Nothing where that is none.
-Result<std::optional<RecordedStudy>> booked_beside_runs(const results::Store& store,
-                                                        const results::StudyRecord& study) {
-  if (!study.composition.contains("not_begun")) return std::optional<RecordedStudy>();
-  auto kept = results::public_part(store, study);
-  if (!kept) return kept.error();
-  return std::optional(RecordedStudy{.study = std::move(*kept), .journals = {}, .runs = {}});
 }
 
 // The newest of that id that has an answer; null where there is none.
@@ -326,19 +316,12 @@ Result<void> write_record(const results::Store& store, const OutFolder& out, con
   const auto is_over = [](const results::StudyRecord& study) {
     return results::is_answered(study) && !results::is_cancelled(study);
   };
-  const bool is_seeded = has_seeded_noise(**known);
-  if (!is_seeded && (is_left || !std::ranges::all_of(*studies, is_over))) {
+  if (is_left || !std::ranges::all_of(*studies, is_over)) {
     auto found = under_way(store, out);
     if (!found) return found.error();
     open = std::move(*found);
   }
   for (const auto& study : *studies) {
-    if (is_seeded) {
-      auto booked = booked_beside_runs(store, study);
-      if (!booked) return booked.error();
-      if (*booked) record.studies.push_back(std::move(**booked));
-      continue;
-    }
     // The record alone still has the answer.
     if (const auto* before = results::is_lost(study) ? recorded_study(*records, study.id) : nullptr) {
       record.studies.push_back(*before);

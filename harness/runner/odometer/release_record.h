@@ -19,10 +19,8 @@
 //     cost, and the odometer counts it. A private selection that had begun and of which a journal
 //     is lost too is not drawn again: it comes back as lost (results::kLostStudy), and its cost
 //     stays.
-// A spec with a `noise_seed` repeats the same draws, and its lost runs are made again. Its record
-// says what identified its data, and of rows that booked more than their runs (`seeds: {until}`,
-// rows cancelled or ended early) what that was: it counts, and no row is restored. A private
-// selection of such a spec is told by its journals alone.
+// A spec with a `noise_seed` repeats the same draws, and its lost runs are made again: its record
+// has no runs, and a row of which a journal is lost is not restored but made again.
 #pragma once
 
 #include <optional>

@@ -278,6 +278,37 @@ Result<std::string> put_back(results::Store& store, const OutFolder& out, const 
   return std::string();
 }
 
+// True if a row that the database lacks, or has without its answer, has lost the journal of a run.
+Result<bool> lacks_journals(const results::Store& store, const OutFolder& out, const ReleaseRecord& record) {
+  for (const auto& recorded : record.studies) {
+    const auto& study = recorded.study;
+    if (!results::is_answered(study) || results::is_cancelled(study)) continue;
+    const auto known = store.study(study.id);
+    if (!known) return known.error();
+    if (says_as_much(*known, study)) continue;
+    const auto is_lost = [&](const std::string& id) { return !mechanism::read_journal(out.journal(id)); };
+    if (std::ranges::any_of(study.trials, is_lost)) return true;
+  }
+  return false;
+}
+
+// The same of a seeded spec, whose lost runs are made again. `remakes`: it has lost some, so that
+// its comparisons are decided anew; until then a row that had its answer counts what it booked.
+Result<std::string> put_seeded_back(results::Store& store, const OutFolder& out, RecordedStudy recorded,
+                                    bool remakes) {
+  const auto& study = recorded.study;
+  if (remakes && results::is_answered(study) && !results::is_cancelled(study)) {
+    const auto known = store.study(study.id);
+    if (!known) return known.error();
+    if (says_as_much(*known, study)) return std::string();
+    auto put = store.put_retired({study.id, study.spec, study.method, study.composition, study.trials});
+    return put ? Result<std::string>("") : put.error();
+  }
+  std::erase_if(recorded.journals,
+                [&](const std::string& id) { return is_missing_journal(out.journal(id)); });
+  return put_back(store, out, recorded);
+}
+
 bool is_in_any(const std::vector<ReleaseRecord>& records, std::size_t from, const std::string& study) {
   return std::any_of(records.begin() + static_cast<std::ptrdiff_t>(from), records.end(),
                      [&](const ReleaseRecord& record) {
@@ -292,21 +323,6 @@ Result<bool> has_row(const results::Store& store, const std::vector<results::Ret
   const auto known = store.study(study);
   if (!known) return known.error();
   return *known || std::ranges::count(retired, study, &results::RetiredStudy::id) > 0;
-}
-
-// What a row of a seeded spec has booked beside its runs, as one that no database has. A row that
-// names what it booked may be there a second time: it counts once.
-Result<void> put_booked(results::Store& store, const results::StudyRecord& booked) {
-  const auto known = store.study(booked.id);
-  if (!known) return known.error();
-  if (*known && (**known).composition == booked.composition) return {};
-  const auto retired = store.retired_studies();
-  if (!retired) return retired.error();
-  const bool is_told = std::ranges::any_of(*retired, [&](const results::RetiredStudy& one) {
-    return one.id == booked.id && one.composition == booked.composition;
-  });
-  if (is_told) return {};
-  return store.put_retired({booked.id, booked.spec, booked.method, booked.composition, booked.trials});
 }
 
 // Private selections, which are counted once by their bookings, whoever tells of them.
@@ -359,20 +375,20 @@ Result<std::string> restore(results::Store& store, const OutFolder& out, const s
       if (auto put = put_costs(store, out, study); !put) return put.error();
     }
     if (auto put = put_selections(store, record); !put) return put.error();
-    if (has_seeded_noise(record.spec)) {
-      for (const auto& study : record.studies) {
-        if (auto put = put_booked(store, study.study); !put) return put.error();
-      }
-      continue;  // its rows are made again
-    }
     // Otherwise the folder went on with something else.
     const bool is_current = is_known && i + 1 == records.size();
+    const bool is_seeded = has_seeded_noise(record.spec);
+    bool remakes = false;
     if (is_current) {
       if (auto put = store.put_spec(record.spec, true); !put) return put.error();
+      const auto lacks = is_seeded ? lacks_journals(store, out, record) : Result<bool>(false);
+      if (!lacks) return lacks.error();
+      remakes = *lacks;
     }
     for (const auto& study : record.studies) {
       if (is_current) {
-        const auto why = put_back(store, out, study);
+        const auto why =
+            is_seeded ? put_seeded_back(store, out, study, remakes) : put_back(store, out, study);
         if (!why) return why.error();
         if (missing.empty()) missing = *why;
         continue;
