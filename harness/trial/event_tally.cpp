@@ -61,6 +61,15 @@ void EventTally::add(const std::vector<Event>& events) {
   for (const auto& event : events) add(event);
 }
 
+EventTally EventTally::beyond(const EventTally& other) const {
+  EventTally rest;
+  for (const auto& kind : kinds_) {
+    const auto more = kind.count - other.count_of(kind.name);
+    if (more > 0) rest.kind_of(kind.name, kind.one).count = more;
+  }
+  return rest;
+}
+
 void EventTally::raise_to(const EventTally& other) {
   for (const auto& kind : other.kinds_) {
     auto& mine = kind_of(kind.name, kind.one);

@@ -1,6 +1,7 @@
 // The release record of a spec with a `noise_seed`: what its rows have booked counts once where the
 // database is lost, the database or the record is an older copy, or another version took the spec's
 // place; its lost runs are made again.
+#include <SQLiteCpp/Database.h>
 #include <boost/algorithm/string/replace.hpp>
 #include <gmock/gmock.h>
 
@@ -131,6 +132,52 @@ TEST_P(SeededRecord, OfAVersionThatWasReplacedThereAndBackCountsOnce) {
   EXPECT_DOUBLE_EQ(spent(), alone);
   world.forget_database();
   EXPECT_DOUBLE_EQ(spent(), alone);
+}
+
+TEST_P(SeededRecord, OfSeedsThatWereMadeInAnotherVersionShrinksAndGrowsNoMore) {
+  const auto all = with_seeds("[0, 1, 2, 3, 4, 5, 6, 7]");
+  run(comparison());
+  const auto booked = spent();
+  run(all, true);
+  const auto made = spent();
+  EXPECT_GE(made, booked - 1e-9);
+  for (const auto& yaml : {comparison(), all, comparison()}) {
+    run(yaml, true);
+    EXPECT_DOUBLE_EQ(spent(), made);
+  }
+  world.forget_database();
+  EXPECT_DOUBLE_EQ(spent(), made);
+}
+
+// Of runs that began after the record was written journals alone tell.
+TEST_P(SeededRecord, IsOlderThanRunsOfWhichJournalsTell) {
+  FakeExecutor none;
+  world.run(comparison(), none, [] { return true; });
+  const auto early = read_file(world.out().release_record("q")).value();
+  stop_again(Fate::linger, comparison());
+  const auto other =
+      boost::replace_all_copy(fixed("1e-4", "other", "noise_seed: t\n"), "steps: 6", "steps: 1");
+  const auto copy = copied();
+  run(other);
+  const auto kept = spent();
+  change_to(copy);
+  ASSERT_TRUE(write_file_atomically(world.out().release_record("q"), early));
+  world.forget_database();
+  run(other);
+  EXPECT_DOUBLE_EQ(spent(), kept);
+}
+
+TEST_P(SeededRecord, OfAnEarlierProgramHasTheSameSelections) {
+  run(with_seeds("[0, 1]"));
+  const auto once = spent();
+  world.close_database();
+  SQLite::Database(world.out().database(), SQLite::OPEN_READWRITE)
+      .exec("UPDATE studies SET composition = json_remove(composition, '$.selection.booking')");
+  world.reopen_database();
+  fs::remove(world.out().release_record("q"));
+  EXPECT_DOUBLE_EQ(epsilon(), once);
+  run(boost::replace_all_copy(with_seeds("[0, 1]"), "name: q\n", "name: q2\n"));
+  EXPECT_DOUBLE_EQ(epsilon(), once);
 }
 
 // Whose runs are like its own.

@@ -347,7 +347,7 @@ TEST_P(MemoryOfASample, WithCheckpointsIsWhatIsForetold) {
                              canonical_json(one.options), found, plain, foretold, 4 * told(false).sample());
     EXPECT_TRUE(torch::equal(gradient, plain_gradient));
     EXPECT_LE(found, foretold);
-    EXPECT_LE(foretold, std::max(2 * found, 4 * told(false).sample()));
+    EXPECT_LE(foretold, std::max(2 * found, 1.03 * 4 * told(false).sample()));
   }
 }
 

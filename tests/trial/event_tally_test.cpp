@@ -31,6 +31,15 @@ TEST(EventTally, EqualKindsAreOneEvent) {
   EXPECT_EQ(events[2].split, "private_validation");
 }
 
+TEST(EventTally, BeyondAnotherIsWhatItHasMore) {
+  const EventTally tally({steps(10), steps(3, 1.6), steps(4, 2.0)});
+  const auto more = tally.beyond(EventTally({steps(12), steps(1, 1.6)})).events();
+  ASSERT_EQ(more.size(), 2U);
+  EXPECT_EQ(count_of(more[0]), 2);
+  EXPECT_EQ(count_of(more[1]), 4);
+  EXPECT_TRUE(tally.beyond(tally).empty());
+}
+
 TEST(EventTally, CostsWhatTheListCosts) {
   const std::vector<Event> list{steps(10), steps(5, 2.0), steps(10), steps(7, 2.0)};
   const auto of_list = accounting::report_epsilon({.events = list}, 1e-5);

@@ -46,9 +46,7 @@ Result<void> AskedRuns::find_unknown() {
   if (!known) return known.error();
   for (const auto& run : *known) runs.erase(run.id);
   for (const auto& run : runs) {
-    // A seeded run is not recorded before its end.
-    auto config = config_of(out_, run);
-    if (config && !config->noise_seed) unknown_.push_back(std::move(*config));
+    if (auto config = config_of(out_, run)) unknown_.push_back(std::move(*config));
   }
   return {};
 }
@@ -84,7 +82,7 @@ Result<std::vector<std::string>> AskedRuns::of(const results::StudyRecord& study
   if (own == (**planned).end()) return std::vector<std::string>();
   const auto& cell = own->cell;
   const bool may_be_own = std::ranges::any_of(unknown_, [&](const trial::TrialConfig& config) {
-    return as_json(config.dataset) == as_json(cell.base.dataset);
+    return !config.noise_seed && as_json(config.dataset) == as_json(cell.base.dataset);
   });
   if (may_be_own && !cell.base.noise_seed && !cell.draw_secret && draws_anything({*own})) {
     return error(fmt::format(

@@ -44,6 +44,7 @@ struct BookedSeed {
   std::vector<Composition::NotBegun> runs;  // by name
   EventTally nameless;                      // the most of what any says without naming runs
 };
+using RunsOfStudies = std::map<std::string, std::set<std::string>>;
 
 // The rules by which runs compose, as the database has them.
 struct Studies {
@@ -53,6 +54,7 @@ struct Studies {
   std::vector<Composition> ended_early;  // searches whose planned rest is charged
   // Seeds that may not be needed, or were not, by study: their runs are charged all the same.
   std::map<std::string, BookedSeed> booked_seeds;
+  RunsOfStudies listed;  // by study, of rows whose number of runs is public
 };
 
 class StudyReader {
@@ -62,9 +64,7 @@ class StudyReader {
   Result<Studies> read() {
     auto studies = store_.all_studies();
     if (!studies) return studies.error();
-    std::set<std::string> concluded;
     for (auto& study : *studies) {
-      if (study.state == results::StudyState::concluded) concluded.insert(study.id);
       if (auto added = add(study.id, study.method, study.composition, study.trials, study.seed, false);
           !added)
         return added.error();
@@ -78,11 +78,15 @@ class StudyReader {
       if (auto added = add(study.id, study.method, study.composition, study.trials, seed, true); !added)
         return added.error();
     }
-    // Its runs are known.
-    for (const auto& id : concluded) {
-      if (const auto booked = found_.booked_seeds.find(id); booked != found_.booked_seeds.end())
-        booked->second.nameless = {};
+    // A seeded selection that an earlier version of the program made had no name.
+    std::set<std::string> named;
+    for (const auto& study : found_.selections) {
+      if (!study.composition.booking.empty()) named.insert(join(study.runs, " "));
     }
+    std::erase_if(found_.selections, [&](const SelectionStudy& study) {
+      return study.composition.booking.empty() && !study.runs.empty() &&
+             named.contains(join(study.runs, " "));
+    });
     return std::move(found_);
   }
 
@@ -92,7 +96,10 @@ class StudyReader {
                    bool is_retired) {
     const auto rule = string_or(composition, "rule", "");
     if (rule != "selection") {
-      if (lists_its_runs(method, composition)) found_.open_to_all.insert(trials.begin(), trials.end());
+      if (lists_its_runs(method, composition)) {
+        found_.open_to_all.insert(trials.begin(), trials.end());
+        found_.listed[id].insert(trials.begin(), trials.end());
+      }
       if (!composition.contains("not_begun")) return {};
       auto parsed = Composition::from_json(composition, "study " + id);
       if (!parsed) return parsed.error();
@@ -175,7 +182,7 @@ class Composer {
     add_bookings();
     for (const auto& [id, run] : runs_) add_run(id, run);
     for (const auto& search : studies_.ended_early) add_rest(search);
-    for (const auto& [id, seed] : studies_.booked_seeds) add_booked_seed(seed);
+    for (const auto& [id, seed] : studies_.booked_seeds) add_booked_seed(id, seed);
     for (const auto& study : studies_.priced) add_table(study);
   }
 
@@ -336,12 +343,22 @@ class Composer {
     }
   }
 
-  void add_booked_seed(const BookedSeed& seed) {
-    EventTally booked;
+  // A booking that does not name its runs is of all of them: those that were made count by
+  // themselves, as far as they were planned.
+  void add_booked_seed(const std::string& study, const BookedSeed& seed) {
+    EventTally booked, made;
     for (const auto& run : seed.runs) {
       if (!is_counted(run.trial)) booked.add(run.events);
     }
-    booked.raise_to(seed.nameless);
+    if (const auto listed = studies_.listed.find(study); listed != studies_.listed.end()) {
+      for (const auto& id : listed->second) {
+        const auto run = runs_.find(id);
+        if (run == runs_.end()) continue;
+        const auto planned = run->second.planned();
+        made.add(planned.beyond(planned.beyond(EventTally(run->second.charged()))).events());
+      }
+    }
+    booked.raise_to(seed.nameless.beyond(made));
     if (const auto events = booked.events(); !events.empty()) odometer_.of(seed.dataset).add(events);
   }
 

@@ -317,6 +317,22 @@ bool is_in_any(const std::vector<ReleaseRecord>& records, std::size_t from, cons
                      });
 }
 
+// True if the database lists all runs of the row, or no row needs to: it may be of a private
+// selection.
+Result<bool> lists_runs_of(const results::Store& store, const std::vector<results::RetiredStudy>& retired,
+                           const results::StudyRecord& study) {
+  if (!lists_its_runs(study.method, study.composition)) return true;
+  const auto known = store.study(study.id);
+  if (!known) return known.error();
+  const auto is_listed = [&](const std::string& run) {
+    const auto lists = [&](const auto& row) {
+      return row.id == study.id && std::ranges::count(row.trials, run) > 0;
+    };
+    return (*known && lists(**known)) || std::ranges::any_of(retired, lists);
+  };
+  return std::ranges::all_of(study.trials, is_listed);
+}
+
 // True if the database has the row, as one of the spec's or as a retired one.
 Result<bool> has_row(const results::Store& store, const std::vector<results::RetiredStudy>& retired,
                      const std::string& study) {
@@ -395,11 +411,12 @@ Result<std::string> restore(results::Store& store, const OutFolder& out, const s
       }
       // An earlier release's rows are retired by the next one; its runs stay in the odometer. A
       // later version of the spec has the same row, which counts once.
-      if (is_in_any(records, i + 1, study.study.id)) continue;
-      const auto is_there = has_row(store, *retired, study.study.id);
-      if (!is_there) return is_there.error();
-      if (*is_there) continue;
       const auto& one = study.study;
+      const auto is_listed = lists_runs_of(store, *retired, one);
+      if (!is_listed) return is_listed.error();
+      const auto is_there = has_row(store, *retired, one.id);
+      if (!is_there) return is_there.error();
+      if (*is_listed && (*is_there || is_in_any(records, i + 1, one.id))) continue;
       if (auto put = store.put_retired({one.id, one.spec, one.method, one.composition, one.trials}); !put)
         return put.error();
     }
