@@ -1,4 +1,5 @@
 // The memory of a step is bounded by its microbatch, however many samples were drawn.
+#include <ATen/Parallel.h>
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
 #include <cstdlib>
@@ -323,9 +324,11 @@ TEST_P(MemoryOfASample, IsWhatIsForetold) {
 }
 
 // A block's activations are in memory while its gradients are computed, and the sums are the same
-// bits.
+// bits. On one thread: on two, without a worker's environment, convnext does not repeat its own.
 TEST_P(MemoryOfASample, WithCheckpointsIsWhatIsForetold) {
   const torch::NoGradGuard no_gradients;
+  const int before = at::get_num_threads();
+  at::set_num_threads(1);
   const auto all = measured();
   for (auto i = GetParam(); i < all.size(); i += kParts) {
     const auto& one = all[i];
@@ -338,6 +341,7 @@ TEST_P(MemoryOfASample, WithCheckpointsIsWhatIsForetold) {
                                  models::model_input(sizes), {.recomputes = recomputes})
           .value();
     };
+    if (told(true).sample() == told(false).sample()) continue;
     Counting counting;
     torch::Tensor gradient, plain_gradient;
     const double plain = bytes_of_a_sample(one, *counting, {}, &plain_gradient);
@@ -349,6 +353,7 @@ TEST_P(MemoryOfASample, WithCheckpointsIsWhatIsForetold) {
     EXPECT_LE(found, foretold);
     EXPECT_LE(foretold, std::max(2 * found, 1.03 * 4 * told(false).sample()));
   }
+  at::set_num_threads(before);
 }
 
 // Attention forms its scores there, which a pass in float32 does not keep.
