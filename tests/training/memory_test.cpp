@@ -341,7 +341,7 @@ TEST_P(MemoryOfASample, WithCheckpointsIsWhatIsForetold) {
                                  models::model_input(sizes), {.recomputes = recomputes})
           .value();
     };
-    if (told(true).sample() == told(false).sample()) continue;
+    if (told(true).sample() > 0.8 * told(false).sample()) continue;  // not worth the time
     Counting counting;
     torch::Tensor gradient, plain_gradient;
     const double plain = bytes_of_a_sample(one, *counting, {}, &plain_gradient);
