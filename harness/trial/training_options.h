@@ -18,7 +18,8 @@
 //                    the same. No effect on a CPU.
 //   activation_checkpointing
 //                    keeps of each of the network's blocks what it reads, and computes the block a
-//                    second time for its gradients: less memory, a third more time, the same bits.
+//                    second time for its gradients, by the same operations: less memory, more time
+//                    (12 % of whole and 26 % of adapted Llama networks of 6 blocks on a CPU).
 //   probe_precision  of the losses that a learning-rate probe releases; same: as `precision`.
 //
 // Options are declared in training_option_table(); a trial's config holds only those that are not

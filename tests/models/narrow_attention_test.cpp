@@ -37,8 +37,30 @@ Attended attended(const AttentionShape& shape, const Tensors& inputs, const Tens
   return {record.output, gradients};
 }
 
-void compare(const Case& one) {
-  SCOPED_TRACE(one.what);
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const std::int64_t tokens : {1, 5, 128, 129}) {
+    all.push_back({"all", {.heads = 2, .kv_heads = 2, .head_width = 4}, tokens});
+    all.push_back({"causal", {.heads = 2, .kv_heads = 2, .head_width = 4, .causal = true}, tokens});
+    all.push_back({"shared_heads",
+                   {.heads = 4, .kv_heads = 2, .head_width = 4, .packed = false, .causal = true},
+                   tokens});
+    all.push_back({"mask", {.heads = 2, .kv_heads = 2, .head_width = 4, .masked = true}, tokens});
+    all.push_back({"causal_with_a_mask",
+                   {.heads = 2, .kv_heads = 2, .head_width = 4, .causal = true, .masked = true},
+                   tokens});
+  }
+  all.push_back({"bias", {.heads = 2, .kv_heads = 2, .head_width = 4, .side = 3}, 10});
+  return all;
+}
+
+class NarrowAttention : public testing::TestWithParam<Case> {};
+INSTANTIATE_TEST_SUITE_P(Cases, NarrowAttention, testing::ValuesIn(cases()), [](const auto& one) {
+  return one.param.what + std::string("_of_") + std::to_string(one.param.tokens);
+});
+
+TEST_P(NarrowAttention, IsThatOfFloat64ButForRounding) {
+  const auto& one = GetParam();
   torch::manual_seed(21);
   const auto& shape = one.shape;
   const std::int64_t batch = 3, width = shape.heads * shape.head_width,
@@ -66,22 +88,7 @@ void compare(const Case& one) {
   }
 }
 
-TEST(NarrowAttention, IsThatOfFloat64ButForRounding) {
-  for (const std::int64_t tokens : {1, 5, 128, 129}) {
-    compare({"all", {.heads = 2, .kv_heads = 2, .head_width = 4}, tokens});
-    compare({"causal", {.heads = 2, .kv_heads = 2, .head_width = 4, .causal = true}, tokens});
-    compare({"shared heads",
-             {.heads = 4, .kv_heads = 2, .head_width = 4, .packed = false, .causal = true},
-             tokens});
-    compare({"mask", {.heads = 2, .kv_heads = 2, .head_width = 4, .masked = true}, tokens});
-    compare({"causal with a mask",
-             {.heads = 2, .kv_heads = 2, .head_width = 4, .causal = true, .masked = true},
-             tokens});
-  }
-  compare({"bias", {.heads = 2, .kv_heads = 2, .head_width = 4, .side = 3}, 10});
-}
-
-TEST(NarrowAttention, FormsScoresOfShortTextsAlone) {
+TEST(AttentionShape, FormsScoresOfShortTextsAlone) {
   EXPECT_TRUE(AttentionShape::forms_scores(128, true, true));
   EXPECT_FALSE(AttentionShape::forms_scores(129, true, true));
   EXPECT_FALSE(AttentionShape::forms_scores(16, true, false));

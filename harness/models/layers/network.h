@@ -19,7 +19,7 @@
 //                 the layer chooses (layer.h).
 //   blocks        With checkpoint_blocks() the forward pass keeps of each block only what its
 //                 places read of earlier ones. The backward pass computes a block's records when it
-//                 comes to the block, by the same operations, and so does not change a bit.
+//                 comes to the block, by the same operations.
 //   copies        With M augmented versions of B samples, the inputs have M B rows: row m B + i is
 //                 version m of sample i. A sample's gradient is the sum over its versions; squared
 //                 norms and factors belong to the B samples. For a mean, scale the gradients of the

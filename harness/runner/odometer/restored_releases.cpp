@@ -317,8 +317,8 @@ bool is_in_any(const std::vector<ReleaseRecord>& records, std::size_t from, cons
                      });
 }
 
-// True if the database lists all runs of the row, or no row needs to: it may be of a private
-// selection.
+// True if a row of that id lists all runs of `study` in the database, or `study` is a private
+// selection, whose runs no row needs to list.
 Result<bool> lists_runs_of(const results::Store& store, const std::vector<results::RetiredStudy>& retired,
                            const results::StudyRecord& study) {
   if (!lists_its_runs(study.method, study.composition)) return true;
@@ -397,7 +397,9 @@ Result<std::string> restore(results::Store& store, const OutFolder& out, const s
     bool remakes = false;
     if (is_current) {
       if (auto put = store.put_spec(record.spec, true); !put) return put.error();
-      const auto lacks = is_seeded ? lacks_journals(store, out, record) : Result<bool>(false);
+    }
+    if (is_current && is_seeded) {
+      const auto lacks = lacks_journals(store, out, record);
       if (!lacks) return lacks.error();
       remakes = *lacks;
     }
