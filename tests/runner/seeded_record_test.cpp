@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "harness/base/files.h"
+#include "harness/runner/execute/cancelled_study.h"
 #include "harness/runner/execute/reopen.h"
 #include "tests/runner/lost_files.h"
 
@@ -24,6 +25,9 @@ void PrintTo(const Rows& rows, std::ostream* out) { *out << rows.name; }
 const Rows kRows[] = {
     {"fixed", "{id: other, method: fixed-rate, options: {lr: 1e-3}}"},
     {"searched", "{id: other, method: linear-scaling, options: {t_min: 2, t_max: 6, r_max: 8}}"},
+    {"searched_alike",  // each of whose runs has the same noise
+     "{id: other, method: linear-scaling, options: {batch: sampled, decompose: fixed-t, t_max: 6, eta_max: "
+     "3.2, r_max: 8}}"},
     {"selected",
      "{id: other, method: dp-hyper, options: {grid: [1e-3, 1e-2], mean_runs: 3, score_noise: 300}}"},
 };
@@ -136,11 +140,19 @@ TEST_P(SeededRecord, OfAVersionThatWasReplacedThereAndBackCountsOnce) {
 
 TEST_P(SeededRecord, OfSeedsThatWereMadeInAnotherVersionShrinksAndGrowsNoMore) {
   const auto all = with_seeds("[0, 1, 2, 3, 4, 5, 6, 7]");
+  run(all);
+  const auto alone = spent();
+  world.forget_database();
+  fs::remove_all(world.out().journals());
   run(comparison());
   const auto booked = spent();
   run(all, true);
   const auto made = spent();
   EXPECT_GE(made, booked - 1e-9);
+  EXPECT_GE(made, alone - 1e-9);
+  if (GetParam().name != "searched") {
+    EXPECT_DOUBLE_EQ(made, alone);
+  }
   for (const auto& yaml : {comparison(), all, comparison()}) {
     run(yaml, true);
     EXPECT_DOUBLE_EQ(spent(), made);
@@ -154,7 +166,8 @@ TEST_P(SeededRecord, IsOlderThanRunsOfWhichJournalsTell) {
   FakeExecutor none;
   world.run(comparison(), none, [] { return true; });
   const auto early = read_file(world.out().release_record("q")).value();
-  stop_again(Fate::linger, comparison());
+  FakeExecutor stopped;
+  world.run(comparison(), stopped, [&] { return stopped.ended >= 6; });
   const auto other =
       boost::replace_all_copy(fixed("1e-4", "other", "noise_seed: t\n"), "steps: 6", "steps: 1");
   const auto copy = copied();
@@ -163,6 +176,8 @@ TEST_P(SeededRecord, IsOlderThanRunsOfWhichJournalsTell) {
   change_to(copy);
   ASSERT_TRUE(write_file_atomically(world.out().release_record("q"), early));
   world.forget_database();
+  ASSERT_TRUE(restore_releases(world.store(), world.out(), "other"));
+  ASSERT_TRUE(catch_up(world.store(), world.out()));
   run(other);
   EXPECT_DOUBLE_EQ(spent(), kept);
 }
@@ -178,6 +193,16 @@ TEST_P(SeededRecord, OfAnEarlierProgramHasTheSameSelections) {
   EXPECT_DOUBLE_EQ(epsilon(), once);
   run(boost::replace_all_copy(with_seeds("[0, 1]"), "name: q\n", "name: q2\n"));
   EXPECT_DOUBLE_EQ(epsilon(), once);
+}
+
+// All attempts at a seeded run are one release.
+TEST_P(SeededRecord, NamesNoAttemptsOfASelection) {
+  run(with_seeds("[0, 1]"));
+  for (const auto& row : rows()) {
+    const auto* selection = row.composition.if_contains("selection");
+    EXPECT_EQ(selection != nullptr, row.method == "dp-hyper");
+    EXPECT_TRUE(selection == nullptr || !selection->as_object().contains("attempts"));
+  }
 }
 
 // Whose runs are like its own.
@@ -198,6 +223,7 @@ TEST_P(SeededRecord, ItsLostRunsAreMadeAgain) {
   const auto before = results::export_rows(world.store(), "q", {}).value();
   world.forget_database();
   lose_journals();
+  EXPECT_GT(epsilon(), 0) << "of seeds that were not needed";
   FakeExecutor again;
   world.run(comparison(), again);
   EXPECT_THAT(again.submitted, testing::UnorderedElementsAreArray(first.submitted));

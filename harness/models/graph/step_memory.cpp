@@ -99,8 +99,7 @@ class Pass {
       values_.hold(step.value);
       if (step.needs_gradient) {
         if (!in_block) keep(step);
-        const double discarded = in_block ? step.memory.saved : 0;
-        count(values_.living() - records_.living() + step.memory.working + discarded);
+        count(values_.living() - records_.living() + step.memory.working);
       }
       let_go_of_inputs(at);
     }

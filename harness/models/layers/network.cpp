@@ -361,8 +361,7 @@ Tensor Network::record(const Tensors& given, std::int64_t copies) {
         const auto index = static_cast<std::size_t>(from);
         if (from >= 0 && index < block->span.first) block->values[index] = values[index];
       }
-      Tensors discarded;  // a layer may compute otherwise where it saves nothing
-      values[at] = owner.layer->forward_recorded(own, step.needs_gradient ? &discarded : nullptr);
+      values[at] = owner.layer->forward_recorded(own, nullptr);
       owner.records.emplace_back();
     } else {
       owner.records.push_back(recorded(step, std::move(own), &values[at]));
