@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "datasets/labels.h"
 #include "harness/models/facts/microbatch.h"
 
 namespace hyfreedp::training {
@@ -23,10 +24,16 @@ torch::Tensor buffer_like(const torch::Tensor& table, std::int64_t rows) {
   return torch::empty(shape, table.options());
 }
 
-// The columns of each row up to its last that is not `padding`, at least one.
-std::vector<std::int64_t> lengths_of(const torch::Tensor& ids, std::int64_t padding) {
+// The columns of each row up to its last that counts, at least one: that is not padding, or whose
+// token is to be predicted. Empty if every row needs all columns.
+std::vector<std::int64_t> lengths_of(const datasets::SplitData& split) {
+  const bool are_predicted = split.labels.dim() == 2;
+  if ((!split.padding && !are_predicted) || split.features.size(0) == 0) return {};
+  const auto& ids = split.features;
+  const auto counts = are_predicted ? split.labels != datasets::kNotScored : ids != *split.padding;
   const auto places = torch::arange(1, ids.size(1) + 1, ids.options());
-  const auto lengths = ((ids != padding) * places).amax(1).clamp_min(1).contiguous();
+  const auto lengths = (counts * places).amax(1).clamp_min(1).contiguous();
+  if (lengths.min().item<std::int64_t>() == ids.size(1)) return {};
   const auto* first = lengths.const_data_ptr<std::int64_t>();
   return {first, first + lengths.numel()};
 }
@@ -41,8 +48,7 @@ BatchReader::BatchReader(const datasets::SplitData& split, const torch::TensorOp
       labels_(split.labels.to(options.device())),
       microbatch_size_(microbatch_size),
       own_copies_(split.copies),
-      lengths_(split.padding && split.features.size(0) > 0 ? lengths_of(split.features, *split.padding)
-                                                           : std::vector<std::int64_t>()) {}
+      lengths_(lengths_of(split)) {}
 
 Tensor BatchReader::numbers(const Tensor& features) const {
   if (!scale_) return features;
@@ -122,7 +128,7 @@ mechanism::Rows BatchReader::by_length(mechanism::Rows rows) const {
   return rows;
 }
 
-// Removes the columns that are padding in all rows, but for up to seven: the allocator can use
+// Removes the columns that count in no row, but for up to seven: the allocator can use
 // memory again if there are few different sizes. The last row is the longest.
 void BatchReader::cut(const mechanism::Rows& rows, std::int64_t first, Microbatch& batch) const {
   constexpr std::int64_t kColumns = 8;
@@ -130,6 +136,7 @@ void BatchReader::cut(const mechanism::Rows& rows, std::int64_t first, Microbatc
   const auto length = lengths_[static_cast<std::size_t>(last)];
   const auto columns = std::min(batch.features.size(1), (length + kColumns - 1) / kColumns * kColumns);
   batch.features = batch.features.narrow(1, 0, columns).contiguous();
+  if (batch.labels.dim() == 2) batch.labels = batch.labels.narrow(1, 0, columns).contiguous();
 }
 
 void BatchReader::for_each(const mechanism::Rows& given,

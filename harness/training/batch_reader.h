@@ -1,8 +1,9 @@
 // Delivers a split's rows in microbatches, on the training device and in the training type. Numbers
 // go through one preallocated buffer, and a full batch of them is not copied: its microbatches are
-// views of the split. Sequences with padding come in the order of their lengths, each microbatch as
-// long as its longest one. Images that the split has as bytes stay bytes on the device, and each
-// microbatch of them becomes new numbers.
+// views of the split. Sequences of different lengths come in the order of these, each microbatch as
+// long as its longest one: a text with a class ends where its padding begins, a language model's
+// with the last token that is to be predicted. Images that the split has as bytes stay bytes on the
+// device, and each microbatch of them becomes new numbers.
 #pragma once
 
 #include <functional>
@@ -15,9 +16,9 @@ namespace hyfreedp::training {
 
 // One microbatch of n rows.
 struct Microbatch {
-  torch::Tensor features;  // [n, p], or token ids [n, T], or fewer columns without padding; valid
-                           // until the next microbatch
-  torch::Tensor labels;    // [n], or [n, T]
+  torch::Tensor features;  // [n, p], or token ids [n, T], without the columns that no row needs;
+                           // valid until the next microbatch
+  torch::Tensor labels;    // [n], or [n, T] as the ids
   // M: rows m B .. (m + 1) B - 1 are copy m of the same B samples, n = M B.
   std::int64_t copies = 1;
 };
@@ -29,9 +30,9 @@ class BatchReader {
               std::int64_t microbatch_size);
 
   std::int64_t size() const { return labels_.size(0); }
-  // Calls `consume` with the microbatches of `rows`, in order, but for sequences with padding. If
-  // stop_when() was given something that returns true between two of them, the rest are left out,
-  // and was_stopped() is true until the next call.
+  // Calls `consume` with the microbatches of `rows`, in order, but for sequences of different
+  // lengths. If stop_when() was given something that returns true between two of them, the rest are
+  // left out, and was_stopped() is true until the next call.
   void for_each(const mechanism::Rows& rows, const std::function<void(const Microbatch&)>& consume);
   void stop_when(std::function<bool()> asked) { stop_asked_ = std::move(asked); }
   bool was_stopped() const { return was_stopped_; }
@@ -68,7 +69,7 @@ class BatchReader {
   torch::Tensor label_buffer_;
   std::int64_t microbatch_size_;
   std::int64_t own_copies_;            // SplitData::copies
-  std::vector<std::int64_t> lengths_;  // of rows with padding, without it; empty: there is none
+  std::vector<std::int64_t> lengths_;  // of sequences; empty if each row has all columns
   const Augmentation* augmentation_ = nullptr;
   std::function<bool()> stop_asked_;  // may be empty
   bool was_stopped_ = false;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <numeric>
 
+#include "datasets/labels.h"
 #include "harness/training/whole_split.h"
 
 namespace hyfreedp::training {
@@ -107,6 +108,38 @@ TEST(BatchReaderOfSequences, LeavesOutWhatIsPaddingInAll) {
     EXPECT_EQ(found, labels);
     EXPECT_EQ(wide, widths);
   }
+}
+
+// A language model reads no further than the last token that it predicts.
+TEST(BatchReaderOfSequences, LeavesOutWhatNoTextPredicts) {
+  auto texts = ragged();
+  texts.padding.reset();
+  texts.labels = at::where(texts.features > 0, texts.features, datasets::kNotScored);
+  texts.labels[5].narrow(0, 0, 20).fill_(datasets::kNotScored);  // a prompt
+  BatchReader reader(texts, torch::kFloat32, 2);
+  std::vector<std::int64_t> predicted, wide;
+  reader.for_all([&](const Microbatch& batch) {
+    wide.push_back(batch.features.size(1));
+    EXPECT_TRUE(batch.labels.is_same_size(batch.features));
+    for (std::int64_t i = 0; i < batch.labels.size(0); ++i) {
+      const auto scored = batch.labels[i] != datasets::kNotScored;
+      EXPECT_TRUE(at::equal(batch.labels[i].masked_select(scored), batch.features[i].masked_select(scored)));
+      predicted.push_back(scored.sum().item<std::int64_t>());
+    }
+  });
+  EXPECT_EQ(predicted, (std::vector<std::int64_t>{1, 5, 9, 13, 17, 1}));
+  EXPECT_EQ(wide, (std::vector<std::int64_t>{8, 16, 24}));
+}
+
+// So that a full batch is not copied.
+TEST(BatchReaderOfSequences, OfOneLengthAreViews) {
+  auto texts = ragged();
+  texts.features.fill_(3);
+  BatchReader reader(texts, torch::kFloat32, 4);
+  reader.for_all([&](const Microbatch& batch) {
+    EXPECT_TRUE(batch.features.is_alias_of(texts.features));
+    EXPECT_EQ(batch.features.size(1), 30);
+  });
 }
 
 }  // namespace batch_reader_test
