@@ -242,7 +242,8 @@ std::vector<Tensor> pass_of(const Example& example, Network& network) {
   return {logits, network.squared_norms(), network.squared_norm_bounds(), sum};
 }
 
-// They are then those of a network whose frozen weights were rounded.
+// They are then those of a network whose frozen weights were rounded. A float32 product may
+// depend on where its operands lie, in its last bits.
 TEST(RegisteredModel, FrozenWeightsAreStoredInTheTypeThatItBeginsToComputeIn) {
   std::size_t with_frozen = 0;
   for (auto example : examples()) {
@@ -267,7 +268,11 @@ TEST(RegisteredModel, FrozenWeightsAreStoredInTheTypeThatItBeginsToComputeIn) {
         wide.set_compute_type(type);
         narrow.set_compute_type(type);
         const auto expected = pass_of(example, wide), found = pass_of(example, narrow);
-        for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_TRUE(at::equal(found[i], expected[i])) << i;
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+          const bool is_same = type == torch::kBFloat16 ? at::equal(found[i], expected[i])
+                                                        : near_relative(found[i], expected[i], 1e-5);
+          EXPECT_TRUE(is_same) << i;
+        }
       }
     }
   }
