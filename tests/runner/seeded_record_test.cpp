@@ -87,6 +87,23 @@ TEST_P(SeededRecord, TellsAnOlderDatabaseWhatAComparisonBooked) {
   EXPECT_DOUBLE_EQ(spent(), booked);
 }
 
+// The later version is at its first seed, and its other rows have booked nothing.
+TEST_P(SeededRecord, OfAVersionWhoseRowsAreOpenInTheNextCounts) {
+  run(comparison());
+  const auto all = with_seeds("[0, 1, 2, 3, 4, 5, 6, 7]");
+  FakeExecutor stopped;
+  world.run(
+      world.read(all), stopped, [&] { return stopped.ended >= 1; }, false, {}, {}, true);
+  const auto booked = spent();
+  for (int times = 0; times < 2; ++times) {
+    world.forget_database();
+    EXPECT_GE(spent(), booked - 1e-9);
+    FakeExecutor again;
+    world.run(all, again, [&] { return again.ended >= 1; });
+    EXPECT_GE(spent(), booked - 1e-9);
+  }
+}
+
 // All was killed after the comparison was decided, before the record was written again.
 TEST_P(SeededRecord, OlderThanTheDatabaseAddsNothing) {
   stop_again(Fate::linger, comparison());

@@ -412,13 +412,15 @@ Result<std::string> restore(results::Store& store, const OutFolder& out, const s
         continue;
       }
       // An earlier release's rows are retired by the next one; its runs stay in the odometer. A
-      // later version of the spec has the same row, which counts once.
+      // later version of the spec has the same row, which counts once, but need not have booked
+      // what this one had.
       const auto& one = study.study;
       const auto is_listed = lists_runs_of(store, *retired, one);
       if (!is_listed) return is_listed.error();
       const auto is_there = has_row(store, *retired, one.id);
       if (!is_there) return is_there.error();
-      if (*is_listed && (*is_there || is_in_any(records, i + 1, one.id))) continue;
+      const bool has_booked = one.composition.contains("not_begun");
+      if (!has_booked && *is_listed && (*is_there || is_in_any(records, i + 1, one.id))) continue;
       if (auto put = store.put_retired({one.id, one.spec, one.method, one.composition, one.trials}); !put)
         return put.error();
     }
