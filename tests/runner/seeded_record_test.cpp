@@ -97,11 +97,35 @@ TEST_P(SeededRecord, OfAVersionWhoseRowsAreOpenInTheNextCounts) {
   const auto booked = spent();
   for (int times = 0; times < 2; ++times) {
     world.forget_database();
-    EXPECT_GE(spent(), booked - 1e-9);
+    EXPECT_DOUBLE_EQ(spent(), booked);
     FakeExecutor again;
     world.run(all, again, [&] { return again.ended >= 1; });
-    EXPECT_GE(spent(), booked - 1e-9);
+    EXPECT_DOUBLE_EQ(spent(), booked);
   }
+}
+
+// All runs of a search fail, so that it ends early and is charged what was still planned.
+TEST_P(SeededRecord, OfSearchesThatEndedEarlyCountsOnceInTheNextVersion) {
+  FakeExecutor failing;
+  failing.fate = [](const auto&) { return Fate::diverge; };
+  world.run(with_seeds("[0, 1]"), failing);
+  const auto before = spent();
+  FakeExecutor none;
+  world.run(
+      world.read(with_seeds("[0, 1, 2]")), none, [] { return true; }, false, {}, {}, true);
+  const auto booked = spent();
+  EXPECT_GE(booked, before);
+  world.forget_database();
+  if (GetParam().name == "selected") {
+    EXPECT_GE(spent(), booked) << "runs that no row lists may be those of the selection that is open";
+  } else {
+    EXPECT_DOUBLE_EQ(spent(), booked);
+  }
+  run(with_seeds("[0, 1, 2]"));
+  const auto made = spent();
+  EXPECT_GE(made, booked);
+  world.forget_database();
+  EXPECT_DOUBLE_EQ(spent(), made);
 }
 
 // All was killed after the comparison was decided, before the record was written again.

@@ -309,12 +309,22 @@ Result<std::string> put_seeded_back(results::Store& store, const OutFolder& out,
   return put_back(store, out, recorded);
 }
 
-bool is_in_any(const std::vector<ReleaseRecord>& records, std::size_t from, const std::string& study) {
-  return std::any_of(records.begin() + static_cast<std::ptrdiff_t>(from), records.end(),
-                     [&](const ReleaseRecord& record) {
-                       return std::ranges::any_of(
-                           record.studies, [&](const RecordedStudy& one) { return one.study.id == study; });
-                     });
+// True if `row` is the same one and, where `study` says what had not begun of it, says so, too: a
+// row of a later version may be open again.
+template <class Row>
+bool stands_for(const Row& row, const results::StudyRecord& study) {
+  const bool says_what_is_left =
+      row.composition.contains("not_begun") || !study.composition.contains("not_begun");
+  return row.id == study.id && says_what_is_left;
+}
+
+bool is_in_any(const std::vector<ReleaseRecord>& records, std::size_t from,
+               const results::StudyRecord& study) {
+  return std::any_of(
+      records.begin() + static_cast<std::ptrdiff_t>(from), records.end(), [&](const ReleaseRecord& record) {
+        return std::ranges::any_of(record.studies,
+                                   [&](const RecordedStudy& one) { return stands_for(one.study, study); });
+      });
 }
 
 // True if a row of that id lists all runs of `study` in the database, or `study` is a private
@@ -335,10 +345,11 @@ Result<bool> lists_runs_of(const results::Store& store, const std::vector<result
 
 // True if the database has the row, as one of the spec's or as a retired one.
 Result<bool> has_row(const results::Store& store, const std::vector<results::RetiredStudy>& retired,
-                     const std::string& study) {
-  const auto known = store.study(study);
+                     const results::StudyRecord& study) {
+  const auto known = store.study(study.id);
   if (!known) return known.error();
-  return *known || std::ranges::count(retired, study, &results::RetiredStudy::id) > 0;
+  return (*known && stands_for(**known, study)) ||
+         std::ranges::any_of(retired, [&](const auto& row) { return stands_for(row, study); });
 }
 
 // Private selections, which are counted once by their bookings, whoever tells of them.
@@ -412,15 +423,15 @@ Result<std::string> restore(results::Store& store, const OutFolder& out, const s
         continue;
       }
       // An earlier release's rows are retired by the next one; its runs stay in the odometer. A
-      // later version of the spec has the same row, which counts once, but need not have booked
-      // what this one had.
+      // later version of the spec has the same row, which counts once. What each has booked of a
+      // seed is put back whatever others say, as the most of it counts.
       const auto& one = study.study;
       const auto is_listed = lists_runs_of(store, *retired, one);
       if (!is_listed) return is_listed.error();
-      const auto is_there = has_row(store, *retired, one.id);
+      const auto is_there = has_row(store, *retired, one);
       if (!is_there) return is_there.error();
-      const bool has_booked = one.composition.contains("not_begun");
-      if (!has_booked && *is_listed && (*is_there || is_in_any(records, i + 1, one.id))) continue;
+      const bool is_booked_seed = one.composition.contains("not_begun") && booked_dataset(one.composition);
+      if (!is_booked_seed && *is_listed && (*is_there || is_in_any(records, i + 1, one))) continue;
       if (auto put = store.put_retired({one.id, one.spec, one.method, one.composition, one.trials}); !put)
         return put.error();
     }
