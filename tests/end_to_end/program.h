@@ -82,6 +82,14 @@ class Running {
   void interrupt() { ::kill(-id(), SIGINT); }
   void kill() { ::kill(id(), SIGKILL); }
   bool is_running() { return child_.running(); }
+  // Its workers stand still until resume(), so that a run is under way however fast the machine is.
+  void pause() {
+    paused_ = workers();
+    for (const int worker : paused_) ::kill(worker, SIGSTOP);
+  }
+  void resume() {
+    for (const int worker : paused_) ::kill(worker, SIGCONT);
+  }
 
   Ended wait() {
     child_.wait();
@@ -119,6 +127,7 @@ class Running {
   fs::path out_;
   fs::path err_;
   boost::process::child child_;
+  std::vector<int> paused_;
 };
 
 // Each test has a folder that goes with it. Without the binaries the suite is skipped, loudly.

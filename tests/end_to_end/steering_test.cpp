@@ -32,8 +32,12 @@ TEST_F(Steering, ACancelledStudyIsRetriedBitForBit) {
 
   auto running = start({"run", spec, "--out", "out", "--quiet"});
   ASSERT_TRUE(wait_for([&] { return journal_bytes("out") > 20000 || !running.is_running(); }));
+  running.pause();
   ASSERT_TRUE(running.is_running()) << "the run was over before anything could be cancelled";
-  const auto cancelled = run({"cancel", "long", "--only", "row=prodigy", "--out", "out"});
+  auto cancelling = start({"cancel", "long", "--only", "row=prodigy", "--out", "out"});
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  running.resume();
+  const auto cancelled = cancelling.wait();
   ASSERT_EQ(cancelled.code, 0) << cancelled.err;
   EXPECT_THAT(cancelled.out, HasSubstr("1 study of 'long' cancelled."));
   const auto tagged = run({"tag", "long", "--add", "slow", "--out", "out"});

@@ -47,7 +47,8 @@ TEST_F(WatchedProgram, IsSeenWhileItRunsAndTellsOfItsEnd) {
   auto running =
       start({"run", spec_, "--quiet", "--log", "log.jsonl", "--notify",
              "echo \"$HYFREEDP_SPEC $HYFREEDP_EXIT_CODE $HYFREEDP_OUT $HYFREEDP_SUMMARY\" > told; exit 3"});
-  ASSERT_TRUE(wait_for([&] { return journal_bytes() > 100000 || !running.is_running(); }));
+  ASSERT_TRUE(wait_for([&] { return journal_bytes() > 30000 || !running.is_running(); }));
+  running.pause();
   ASSERT_TRUE(running.is_running()) << running.wait().err;
   // The coordinator writes what it knows once a second.
   Ended seen;
@@ -55,6 +56,7 @@ TEST_F(WatchedProgram, IsSeenWhileItRunsAndTellsOfItsEnd) {
     seen = run({"watch", "--once"});
     return seen.out.find("step ") != std::string::npos || !running.is_running();
   }));
+  running.resume();
   EXPECT_EQ(seen.code, 0) << seen.err;
   EXPECT_THAT(seen.out, HasSubstr("watched: training  0/1 runs, 0/1 studies"));
   EXPECT_THAT(seen.out, HasSubstr("small, hyfreedp-plus, ε 3, seed 0: step "));

@@ -66,10 +66,13 @@ class Worker {
     const auto line = read_line(output_);
     return line.empty() ? json::object{} : parse_json(line, "worker").value().as_object();
   }
+  // Also at the end of a run, after which nothing else comes.
   json::object receive(const std::string& type) {
     for (;;) {
       auto message = receive();
-      if (message.empty() || string_or(message, "type", "") == type) return message;
+      const auto found = string_or(message, "type", "");
+      if (message.empty() || found == type) return message;
+      if (found == "done") return {};
     }
   }
   std::string everything() { return rest_of(output_); }
@@ -167,7 +170,7 @@ TEST(Worker, SaysThatItsWorkGoesOn) {
   const TemporaryFolder folder;
   Worker worker;
   worker.receive("hello");
-  worker.run(probing_config(true, 40000), folder.file("a.jsonl"));
+  worker.run(probing_config(true, 400000), folder.file("a.jsonl"));
   auto before = worker.receive("heartbeat");
   ASSERT_FALSE(before.empty());
   for (int i = 0; i < 2; ++i) {
