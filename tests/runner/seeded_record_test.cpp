@@ -53,13 +53,19 @@ class SeededRecord : public LostFiles, public testing::WithParamInterface<Rows> 
       if (!results::is_answered(row)) cancelled(row.id);
     }
   }
-  // Of the folder, of which all runs are known to belong to rows.
-  double spent() {
+  Odometer odometer() {
     world.close_database();
     const auto store = results::Store::open(world.out().database(), results::Store::Mode::scratch).value();
     EXPECT_TRUE(restore_from_records(*store, world.out()));
-    EXPECT_FALSE(odometer_of(*store, world.out())->data.at(0).has_unknown_selection);
+    auto found = odometer_of(*store, world.out()).value();
     world.reopen_database();
+    return found;
+  }
+  // Of the folder, of which all runs are known and belong to rows.
+  double spent() {
+    const auto all = odometer();
+    EXPECT_THAT(all.unreadable, testing::IsEmpty());
+    EXPECT_FALSE(all.data.at(0).has_unknown_selection);
     return epsilon();
   }
 };
@@ -265,6 +271,7 @@ TEST_P(SeededRecord, ItsLostRunsAreMadeAgain) {
   world.forget_database();
   lose_journals();
   EXPECT_GT(epsilon(), 0) << "of seeds that were not needed";
+  EXPECT_THAT(odometer().unreadable, testing::Contains(testing::HasSubstr("the journal is lost")));
   FakeExecutor again;
   world.run(comparison(), again);
   EXPECT_THAT(again.submitted, testing::UnorderedElementsAreArray(first.submitted));

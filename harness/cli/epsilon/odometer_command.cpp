@@ -28,9 +28,8 @@ Example: hyfreedp odometer fashion-mnist --out out)";
 constexpr std::size_t kLineWidth = 110;
 
 constexpr const char* kUnreadable =
-    "Some journal, key file or release record cannot be read and is not counted, so every ε is a lower "
-    "bound; "
-    "--confidential names them.";
+    "Some journal, key file or release record is lost or cannot be read and is not counted, so every ε is a "
+    "lower bound; --confidential names them.";
 
 struct OdometerRequest {
   std::string dataset;
@@ -274,7 +273,7 @@ void print(const runner::Odometer& odometer, const std::vector<Line>& lines, con
     out << kUnreadable << '\n';
   }
   for (const auto& file : request.confidential ? odometer.unreadable : std::vector<std::string>{}) {
-    out << "Not counted, so every ε is a lower bound, since it cannot be read: " << file << '\n';
+    out << "Not counted, so every ε is a lower bound: " << file << '\n';
   }
   if (!lines.empty()) {
     out << "Test data are outside the mechanism: evaluating on them counts nothing.\n";

@@ -60,7 +60,7 @@ Result<Budget> Budget::open(const results::Store& store, const OutFolder& out, s
   if (cap && !then->unreadable.empty()) {
     return error(
         "what was spent so far is not known, so no limit can be guaranteed: some journal, key file or "
-        "release record cannot be read. `hyfreedp odometer --confidential` names it.");
+        "release record is lost or cannot be read. `hyfreedp odometer --confidential` names it.");
   }
   return Budget(store, out, std::move(*now), std::move(*then), cap);
 }

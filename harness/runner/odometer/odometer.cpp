@@ -54,7 +54,8 @@ struct Studies {
   std::vector<Composition> ended_early;  // searches whose planned rest is charged
   // Seeds that may not be needed, or were not, by study: their runs are charged all the same.
   std::map<std::string, BookedSeed> booked_seeds;
-  RunsOfStudies listed;  // by study, of rows whose number of runs is public
+  RunsOfStudies listed;    // by study, of rows whose number of runs is public
+  RunsOfStudies composed;  // the same, of which the rows say that they cost them
 };
 
 class StudyReader {
@@ -99,6 +100,7 @@ class StudyReader {
       if (lists_its_runs(method, composition)) {
         found_.open_to_all.insert(trials.begin(), trials.end());
         found_.listed[id].insert(trials.begin(), trials.end());
+        add_composed(id, composition);
       }
       if (!composition.contains("not_begun")) return {};
       auto parsed = Composition::from_json(composition, "study " + id);
@@ -139,6 +141,14 @@ class StudyReader {
     return {};
   }
 
+  void add_composed(const std::string& study, const json::object& composition) {
+    const auto* runs = composition.if_contains("trials");
+    if (runs == nullptr || !runs->is_array()) return;
+    for (const auto& run : runs->get_array()) {
+      if (run.is_string()) found_.composed[study].emplace(run.get_string());
+    }
+  }
+
   static void add_booked(BookedSeed& seed, trial::Named dataset, const Composition& composition) {
     seed.dataset = std::move(dataset);
     EventTally nameless;
@@ -156,6 +166,23 @@ class StudyReader {
   Studies found_;
   std::set<std::string> seen_;
 };
+
+// Runs that rows had, of which nothing tells what they cost: a release record does not say it of
+// seeded ones. A booking may count them all the same.
+std::set<std::string> lost_runs(const Studies& studies, const FoundRuns& runs) {
+  std::set<std::string> lost, booked;
+  for (const auto& [study, seed] : studies.booked_seeds) {
+    for (const auto& run : seed.runs) booked.insert(run.trial);
+  }
+  for (const auto& [study, composed] : studies.composed) {
+    const auto seed = studies.booked_seeds.find(study);
+    if (seed != studies.booked_seeds.end() && !seed->second.nameless.events().empty()) continue;
+    for (const auto& run : composed) {
+      if (!runs.contains(run) && !booked.contains(run)) lost.insert(run);
+    }
+  }
+  return lost;
+}
 
 class Composer {
  public:
@@ -475,6 +502,11 @@ Result<Odometer> odometer_of(const results::Store& store, const OutFolder& out,
   if (!studies) return studies.error();
   for (const auto& [id, run] : *runs) {
     if (run.is_final) odometer.final_runs.insert(id);
+  }
+  for (const auto& id : lost_runs(*studies, *runs)) {
+    odometer.unreadable.push_back(out.journal(id) +
+                                  ": the journal is lost, and so is the database's record of the run; "
+                                  "running the spec that made it makes the run again");
   }
   Composer(odometer, *runs, *studies, options).compose();
   for (const auto& tested : odometer.tested) {

@@ -187,8 +187,9 @@ struct Odometer {
   std::set<std::string> final_runs;  // ids of those that will not be run again
   // Ids of runs of seeds that may not be needed, which are counted though they have not begun.
   std::set<std::string> booked_runs;
-  // Journals, keys and release records, with the reason: what they tell of is not counted. How many
-  // there are is confidential, as the number of runs is.
+  // Journals, keys and release records that cannot be read, and lost journals of runs that only a
+  // row still names, with the reason: what they tell of is not counted. How many there are is
+  // confidential, as the number of runs is.
   std::vector<std::string> unreadable;
   // The test sets of runs that began, each once.
   std::map<std::string, TestSet> tested = {};
