@@ -55,7 +55,7 @@ struct Adult {
             .licence = "CC BY 4.0"};
   }
   static Sizes sizes(const json::object& /*options*/) {
-    // Of the 30,162 complete rows, by a keyed hash: 80 % train and validation, 20 % test.
+    // A keyed hash divides the 30,162 complete rows: 80 % train and validation, 20 % test.
     return {.private_train = 20000,
             .private_validation = 4129,
             .test = 6033,

@@ -18,8 +18,8 @@ constexpr int kIdxCodeVersion = 1;
 constexpr int kTableCodeVersion = 1;
 constexpr std::size_t kAlignment = 64;
 // Values of images that pass through a network on a processor at once: 18 images of 96 pixels.
-// Of larger batches each layer's result is memory that the system gives anew and takes back: 10,000
-// images through EfficientNet-Lite0 took 51 s by 256 and 18 s so, on two cores.
+// With larger batches each layer's result is memory that the system gives anew and takes back:
+// 10,000 images through EfficientNet-Lite0 took 51 s by 256 and 18 s so, on two cores.
 constexpr std::int64_t kMostValuesAtOnce = std::int64_t{1} << 19;
 // The same on a GPU, so that large images do not fill its memory: 256 of 224 pixels, 49 of 512. Not
 // measured.

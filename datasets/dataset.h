@@ -23,13 +23,13 @@ namespace hyfreedp::datasets {
 struct SplitData {
   torch::Tensor features;  // [n, p] float32, or uint8 with `scale`; sequences [n, T] int64
   torch::Tensor labels;    // [n] int64, float32 where real; sequences [n, T]
-  // Of images that are kept as bytes: what the bytes stand for.
+  // Images that are kept as bytes have it: what the bytes stand for.
   std::optional<PixelScale> scale = std::nullopt;
   // M: a row of features has those of M random copies of its example, one after the other: they are
   // [n, M p].
   std::int64_t copies = 1;
-  // Of sequences with a class each: the id of padding, which stands at the end of shorter ones and
-  // changes no output of a model. Absent where every position is read.
+  // Sequences with a class each have it: the id of padding, which stands at the end of shorter ones
+  // and changes no output of a model. Absent where every position is read.
   std::optional<std::int64_t> padding = std::nullopt;
 
   // Rows first .. first + count of the features as the numbers that they stand for, in `type`.

@@ -39,7 +39,7 @@ std::string first_missing(const Facts& facts, const std::string& folder) {
   return "";
 }
 
-// Of a file without a known checksum.
+// Checks a file that has no known checksum.
 Result<void> check_size(const Facts& facts, const std::string& name, const std::string& path) {
   const auto wanted = std::ranges::find(facts.supply.downloads, name, &Download::name);
   if (wanted == facts.supply.downloads.end() || wanted->bytes == 0) return {};

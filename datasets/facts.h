@@ -104,8 +104,8 @@ Result<json::object> complete_options(const Facts& facts, json::object options, 
 // Opens and reads the files that a run on completed options would read. The error names all that
 // are broken, a line each.
 Result<void> check_data(const Facts& facts, const json::object& options);
-// Of resolved options, those that ask for the test split alone: no record for training or
-// validation is loaded, computed or cached. To be completed afterwards. An error for a dataset
+// Returns resolved options that ask for the test split alone: no record for training or validation
+// is loaded, computed or cached. To be completed afterwards. An error for a dataset
 // whose other splits cannot be left out.
 Result<json::object> test_alone(const Facts& facts, json::object options);
 // Whether a dataset of sizes `shifted` can be the `ood_test` called `id` of a panel of sizes

@@ -1,7 +1,7 @@
 // What the datasets share that are published like MNIST: grey 28 x 28 images in classes, in gzipped
 // IDX files. Such a dataset (mnist.h, emnist.h) has its facts.
 //
-// Of MNIST and of those published in four files of the same names and sizes, private_train is the
+// In MNIST and those published in four files of the same names and sizes, private_train is the
 // first 50,000 images of the training file, private_validation its last 10,000, test the test
 // file. A spec may ask for fewer of each split. The source files' checksums are verified when the
 // feature cache is made, and not at each start.

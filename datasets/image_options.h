@@ -63,7 +63,7 @@ struct FrozenNetwork {
   std::string name;
   json::object options;
 };
-// Of options with `features: network`. Errors name the option that is missing or unknown.
+// Reads options with `features: network`. Errors name the option that is missing or unknown.
 Result<FrozenNetwork> frozen_network(const json::object& options);
 
 // Whether the dataset's features are those of a frozen network. Of other datasets the option

@@ -27,8 +27,9 @@ std::string name_with_options(const std::string& dataset, const json::object& op
   return parts.empty() ? dataset : dataset + " (" + join(parts, ", ") + ")";
 }
 
-// Of published datasets: how a record is represented, where the files are, and how many records of
-// each split are taken. A smaller number of them is a part of a larger one (subset.h).
+// Options of published datasets that say how a record is represented, where the files are, and how
+// many records of each split are taken. A smaller number of them is a part of a larger one
+// (subset.h).
 constexpr std::array kHarmless = {"features",  "side",     "interpolation",  "normalise", "network",
                                   "weights",   "copies",   "weights_sha256", "layer",     "feature_norm",
                                   "public",    "train",    "validation",     "test",      "path",

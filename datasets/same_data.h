@@ -44,7 +44,7 @@ struct DataIdentity {
   std::string set_aside = {};             // how test records are set aside from the others
   DataKind kind = DataKind::own;
   // A mark of the secret that the marks are under; empty where not all marks of such data are here.
-  // Of own files whose single records are marked it ends in " records".
+  // It ends in " records" where the single records of own files are marked.
   std::string secret = {};
   // Parts of other own files that have records in common with these, or with their test records
   // (own/content_marks.h). Two that have some in common with the same third one need not share any.
@@ -58,7 +58,7 @@ BOOST_DESCRIBE_STRUCT(DataIdentity, (),
                       (name, marks, test_marks, division, set_aside, kind, secret, common, test_common,
                        alike))
 
-// Of a dataset with resolved options. An unknown dataset is known by its name.
+// `options`: resolved. An unknown dataset is known by its name.
 DataIdentity identity_of(const std::string& dataset, const json::object& options);
 bool is_same_data(const DataIdentity& one, const DataIdentity& other);
 // Whether the option of a published dataset chooses its records or divides them, and does not only

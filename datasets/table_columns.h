@@ -8,8 +8,8 @@
 
 namespace hyfreedp::datasets {
 
-// Of two `table-file`s by their options. An error where both formats name their columns and the
-// names or their order differ: a network that was trained on one knows features by their place.
+// Compares two `table-file`s by their options. An error where both formats name their columns and
+// the names or their order differ: a network that was trained on one knows features by their place.
 Result<void> check_same_columns(const json::object& trained, const json::object& tested);
 
 // Whether the classes and the ids of texts mean the same in both. An error where `labels` names the

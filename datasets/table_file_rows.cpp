@@ -64,7 +64,7 @@ Result<void> check_labels(const std::vector<std::string>& labels) {
                            join(labels, ", ")));
 }
 
-// Of formats whose labels are numbers.
+// Returns the labels of a format that has numbers as labels.
 Result<std::vector<double>> number_labels(const std::string& path, const json::object& options) {
   std::vector<double> labels;
   for (const auto& label : labels_of(options)) {

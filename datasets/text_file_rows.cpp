@@ -19,7 +19,7 @@ Result<std::size_t> count_of(const OwnTexts& texts, const json::object& options)
   return token_rows(texts, options, **tokenizer).ids.size() / static_cast<std::size_t>(own.length);
 }
 
-// Of the test records, of which the prompt may fill all tokens.
+// Notes test records of which the prompt fills all tokens.
 Result<void> note_unscored_tests(const std::string& path, const OwnTexts& from, const SplitPlaces& test,
                                  const json::object& options, Notes& notes) {
   if (from.table.seconds.empty()) return {};

@@ -103,7 +103,7 @@ json::object kept_by_a_run(const std::string& folder) {
 // The dataset that such weights were trained on.
 json::object trained_on(const std::string& folder) { return member(kept_by_a_run(folder), "dataset"); }
 
-// Of a dataset as trial.json has it.
+// `dataset`: as trial.json has it.
 std::string normalise_of(const json::object& dataset) {
   const auto facts = find_dataset(string_or(dataset, "name", ""));
   return facts ? choice_of(**facts, member(dataset, "options"), "normalise") : "";
@@ -296,7 +296,7 @@ std::string pool_note(const json::object& model) {
   const auto here = string_or(model, "pool", ""), weights = string_or(model, "weights", "");
   const auto folder = folder_of(weights);
   if (here.empty() || !folder || string_or(model, "head", "new") != "file") return {};
-  // Of transformers' files, and where a run's config leaves it out.
+  // Transformers' files have this one, and so has a run whose config leaves it out.
   constexpr const char* kUsual = "first";
   const auto before = member(member(member(kept_by_a_run(*folder), "config"), "model"), "options");
   const auto theirs = string_or(before, "pool", kUsual);

@@ -14,7 +14,7 @@ namespace hyfreedp::datasets {
 enum class Records { lines, blocks };
 BOOST_DESCRIBE_ENUM(Records, lines, blocks)
 
-// Of `text-file` (text_file.h).
+// The options of `text-file` (text_file.h).
 struct TextFileOptions {
   Records records = Records::lines;
   std::int64_t length = 64;  // tokens of a record

@@ -17,7 +17,7 @@ enum class Metric {
   seconds,
   macro_accuracy,
   auc,
-  // Of written texts (datasets/scores/scores.h).
+  // These score written texts (datasets/scores/scores.h).
   bleu_mteval13a,
   nist_mteval13a,
   meteor_nltk_exact_and_stem_13a,

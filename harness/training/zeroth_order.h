@@ -40,8 +40,9 @@ struct SideLosses {
   torch::Tensor behind;
 };
 
-// Of the records `rows`. The network's weights are back as they were, to the bit, when it returns;
-// `kept` [d] is overwritten. If the reader was stopped (BatchReader::was_stopped), there are none.
+// Returns the losses of the records `rows`. The network's weights are back as they were, to the
+// bit, when it returns; `kept` [d] is overwritten. If the reader was stopped
+// (BatchReader::was_stopped), there are none.
 SideLosses losses_beside(models::Network& network, models::Loss loss, const RandomDirection& direction,
                          double scale, BatchReader& reader, const mechanism::Rows& rows, torch::Tensor& kept);
 

@@ -28,7 +28,7 @@ class EventTally {
   void add(const accounting::Event& event, std::int64_t times = 1);
   void add(const std::vector<accounting::Event>& events);
   void raise_to(const EventTally& other);
-  // What it has more of than `other`.
+  // Returns what it has more of than `other`.
   EventTally beyond(const EventTally& other) const;
 
   bool empty() const { return kinds_.empty(); }

@@ -98,7 +98,7 @@ Result<void> read_clipping(const AuditRequest& given, Setting& setting) {
   return read_choice(given.clipping_shares, {"uniform", "size"}, setting.clipping_shares);
 }
 
-// Of changes of losses there is one kind of clipping, and there are no probes beside them.
+// Changes of losses have one kind of clipping, and no probes beside them.
 Result<void> read_released(const AuditRequest& given, Setting& setting) {
   if (auto ok = read_choice(given.released, {"gradient", "loss-change"}, setting.released); !ok) return ok;
   if (!setting.follows_losses()) return {};

@@ -45,7 +45,8 @@ Result<void> price_cancelled_again(results::Store& store, const OutFolder& out);
 // that were under way are interrupted ones.
 // Studies that are open or cancelled list the runs that their plans ask for and of which journals
 // or keys tell (asked_runs.h), what these say of listed runs is in the database, and cancelled ones
-// are priced by it. A study of which a file cannot be read stays as it is.
+// are priced by it. A study stays as it is if a journal or key of it cannot be read. Errors are
+// those of the database.
 Result<void> catch_up(results::Store& store, const OutFolder& out);
 
 // To be called before a cancelled private selection is opened again. If the database lacks runs
