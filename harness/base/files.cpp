@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <fstream>
 #include <openssl/evp.h>
+#include <pwd.h>
 #include <sstream>
 #include <sys/stat.h>
 #include <system_error>
@@ -136,13 +137,18 @@ Result<void> write_file_atomically(const std::string& path, std::string_view con
 
 namespace {
 
-// The folder that `variable` names, or `otherwise` in the user's home.
+// The folder that `variable` names, or `otherwise` in the user's home. Without HOME that is what
+// the system knows as the home: where everybody may write, somebody could have put files.
 std::string users_folder(const char* variable, const char* otherwise) {
   if (const char* folder = std::getenv(variable); folder != nullptr && *folder != '\0') {
     return std::string(folder) + "/hyfreedp";
   }
   const char* home = std::getenv("HOME");
-  return std::string(home != nullptr ? home : "/tmp") + otherwise + "/hyfreedp";
+  if (home == nullptr || *home == '\0') {
+    const auto* user = ::getpwuid(::geteuid());
+    home = user != nullptr ? user->pw_dir : "/nonexistent";
+  }
+  return std::string(home) + otherwise + "/hyfreedp";
 }
 
 }  // namespace

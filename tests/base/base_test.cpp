@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <limits>
+#include <map>
+#include <pwd.h>
 #include <unistd.h>
 
 #include "harness/base/files.h"
@@ -137,6 +139,24 @@ TEST(Files, AScratchFolderGoesWithAllThatIsInIt) {
   }
   EXPECT_FALSE(std::filesystem::exists(path));
   EXPECT_NE(ScratchFolder::make("/dev/null").error().message.find("/dev/null"), std::string::npos);
+}
+
+// Not below a folder that everybody may write to.
+TEST(Files, WithoutHomeTheCacheIsInTheHomeThatTheSystemKnows) {
+  const char* names[] = {"HOME", "XDG_CACHE_HOME"};
+  std::map<std::string, std::string> before;
+  for (const char* name : names) {
+    if (const char* value = std::getenv(name)) before[name] = value;
+  }
+  ::unsetenv("XDG_CACHE_HOME");
+  const std::string home = ::getpwuid(::geteuid())->pw_dir;
+  ::setenv("HOME", "/some/home", 1);
+  EXPECT_EQ(cache_folder(), "/some/home/.cache/hyfreedp");
+  ::setenv("HOME", "", 1);
+  EXPECT_EQ(cache_folder(), home + "/.cache/hyfreedp");
+  ::unsetenv("HOME");
+  EXPECT_EQ(cache_folder(), home + "/.cache/hyfreedp");
+  for (const auto& [name, value] : before) ::setenv(name.c_str(), value.c_str(), 1);
 }
 
 TEST(Text, BytesAreToldInThreeDigits) {
