@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <gmock/gmock.h>
 
+#include "harness/runner/odometer/release_record_file.h"
 #include "results/store/states.h"
 #include "tests/cli/folder_world.h"
 
@@ -215,6 +216,19 @@ TEST_F(Merge, SeedsOfAnUnseededSpecThatTwoMachinesSharedMakeOneTable) {
   ASSERT_EQ(merge({"a", "b"}, "new"), 0) << err();
   EXPECT_EQ(odometer("new"), odometer("a"));
   ASSERT_EQ(merge({"b"}, "a"), 0) << "it is all there: " << err();
+}
+
+// From which rows come back where the database is lost.
+TEST_F(Merge, TheReleaseRecordOfASeededSpecHasAllParts) {
+  const auto yaml = with_seeds(spec_of(kSelectionRow + kFixedRow, "seeded", "s-1"), "[0, 1]");
+  fill_part("a", yaml, {"seed=0"});
+  fill_part("b", yaml, {"seed=1"});
+  ASSERT_EQ(merge({"b"}, "a"), 0) << err();
+  const auto records = runner::read_release_records(folder("a"), "seeded").value();
+  ASSERT_EQ(records.size(), 1U);
+  const auto& recorded = records.front().studies;
+  EXPECT_EQ(recorded.size(), store("a")->studies("seeded")->size());
+  for (const auto& one : recorded) EXPECT_TRUE(results::is_answered(one.study)) << one.study.row;
 }
 
 TEST_F(Merge, ARowOfAnUnseededSpecThatWasBegunTwiceIsNamed) {

@@ -133,6 +133,8 @@ class Merger {
       const auto study = sides_[side].store->study(id);
       if (!study) return study.error();
       if (auto put = store_.put_study(**study); !put) return put.error();
+      if (const auto spec = specs_.find((**study).spec); spec != specs_.end() && spec->second == 0)
+        continued_.insert(spec->first);
       ++report_.studies;
     }
     if (auto noted = put_notes(); !noted) return noted.error();
@@ -562,7 +564,8 @@ class Merger {
   std::vector<Side> sides_;  // the first is `into`
   // The side from which each thing is taken.
   std::map<std::string, std::size_t> specs_, studies_, runs_, journals_, releases_;
-  std::set<std::string> continued_;  // unseeded specs of which one folder went on with another's
+  // Specs of which rows of another folder come, or with which one folder went on.
+  std::set<std::string> continued_;
   std::vector<std::string> contradictions_;
   bool differs_hidden_ = false;
   MergeReport report_;
