@@ -263,6 +263,41 @@ TEST_P(SeededRecord, BesideAnUnseededVersionCounts) {
   EXPECT_DOUBLE_EQ(spent(), both);
 }
 
+TEST_P(SeededRecord, AJournalThatTellsNothingIsALostOne) {
+  run(with_seeds("[0, 1]"));
+  const auto booked = spent();
+  const auto all = rows();
+  const auto one = std::ranges::find(all, "fixed", &results::StudyRecord::row);
+  const auto path = world.out().journal(one->trials.at(0));
+  world.forget_database();
+  const auto text = read_file(path).value();
+  ASSERT_TRUE(write_file_atomically(path, text.substr(0, text.find('\n') + 1)));
+  EXPECT_THAT(odometer().unreadable, testing::ElementsAre(testing::HasSubstr(path)));
+  fs::remove(path);
+  run(with_seeds("[0, 1]"));
+  EXPECT_DOUBLE_EQ(spent(), booked);
+}
+
+// The price of a cancelled seed names no runs.
+TEST_P(SeededRecord, ABookingWithoutNamesDoesNotStandForALostRun) {
+  if (!GetParam().name.starts_with("searched")) return;  // of others each run is named
+  FakeExecutor some;
+  world.run(comparison(), some, [&] { return some.ended >= 12; });
+  cancel_open_rows();
+  run(with_seeds("[0, 1, 2, 3, 4, 5, 6, 7]"), true);
+  const auto all = rows();
+  const auto one =
+      std::ranges::find_if(all, [](const auto& row) { return row.row == "other" && row.seed == 7; });
+  world.forget_database();
+  EXPECT_THAT(odometer().unreadable, testing::IsEmpty());
+  for (const auto& id : one->trials) {
+    const auto path = world.out().journal(id);
+    fs::rename(path, path + ".kept");
+    EXPECT_THAT(odometer().unreadable, testing::ElementsAre(testing::HasSubstr(path)));
+    fs::rename(path + ".kept", path);
+  }
+}
+
 TEST_P(SeededRecord, ItsLostRunsAreMadeAgain) {
   FakeExecutor first;
   world.run(comparison(), first);

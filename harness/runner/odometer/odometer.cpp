@@ -54,8 +54,8 @@ struct Studies {
   std::vector<Composition> ended_early;  // searches whose planned rest is charged
   // Seeds that may not be needed, or were not, by study: their runs are charged all the same.
   std::map<std::string, BookedSeed> booked_seeds;
-  RunsOfStudies listed;    // by study, of rows whose number of runs is public
-  RunsOfStudies composed;  // the same, of which the rows say that they cost them
+  RunsOfStudies listed;            // by study, of rows whose number of runs is public
+  std::set<std::string> composed;  // those of them that the rows say they cost
 };
 
 class StudyReader {
@@ -100,7 +100,7 @@ class StudyReader {
       if (lists_its_runs(method, composition)) {
         found_.open_to_all.insert(trials.begin(), trials.end());
         found_.listed[id].insert(trials.begin(), trials.end());
-        add_composed(id, composition);
+        add_composed(composition);
       }
       if (!composition.contains("not_begun")) return {};
       auto parsed = Composition::from_json(composition, "study " + id);
@@ -141,11 +141,11 @@ class StudyReader {
     return {};
   }
 
-  void add_composed(const std::string& study, const json::object& composition) {
+  void add_composed(const json::object& composition) {
     const auto* runs = composition.if_contains("trials");
     if (runs == nullptr || !runs->is_array()) return;
     for (const auto& run : runs->get_array()) {
-      if (run.is_string()) found_.composed[study].emplace(run.get_string());
+      if (run.is_string()) found_.composed.emplace(run.get_string());
     }
   }
 
@@ -168,18 +168,21 @@ class StudyReader {
 };
 
 // Runs that rows had, of which nothing tells what they cost: a release record does not say it of
-// seeded ones. A booking may count them all the same.
-std::set<std::string> lost_runs(const Studies& studies, const FoundRuns& runs) {
-  std::set<std::string> lost, booked;
+// seeded ones, and a journal may be a copy from before the first booking. A booking that names them
+// counts them all the same.
+Result<std::set<std::string>> lost_runs(const results::Store& store, const Studies& studies,
+                                        const FoundRuns& runs) {
+  std::set<std::string> booked, lost;
   for (const auto& [study, seed] : studies.booked_seeds) {
     for (const auto& run : seed.runs) booked.insert(run.trial);
   }
-  for (const auto& [study, composed] : studies.composed) {
-    const auto seed = studies.booked_seeds.find(study);
-    if (seed != studies.booked_seeds.end() && !seed->second.nameless.events().empty()) continue;
-    for (const auto& run : composed) {
-      if (!runs.contains(run) && !booked.contains(run)) lost.insert(run);
-    }
+  for (const auto& id : studies.composed) {
+    const auto run = runs.find(id);
+    const bool is_known = run != runs.end() && (run->second.is_final || !run->second.executed.empty());
+    if (is_known || booked.contains(id)) continue;
+    const auto record = store.trial(id);
+    if (!record) return record.error();
+    if (!*record || !results::is_setup_failure((**record).failure_kind)) lost.insert(id);
   }
   return lost;
 }
@@ -503,9 +506,12 @@ Result<Odometer> odometer_of(const results::Store& store, const OutFolder& out,
   for (const auto& [id, run] : *runs) {
     if (run.is_final) odometer.final_runs.insert(id);
   }
-  for (const auto& id : lost_runs(*studies, *runs)) {
+  const auto lost = lost_runs(store, *studies, *runs);
+  if (!lost) return lost.error();
+  for (const auto& id : *lost) {
     odometer.unreadable.push_back(out.journal(id) +
-                                  ": the journal is lost, and so is the database's record of the run; "
+                                  ": the journal is lost, or tells nothing, and the database's record of "
+                                  "the run is lost; "
                                   "running the spec that made it makes the run again");
   }
   Composer(odometer, *runs, *studies, options).compose();
