@@ -278,6 +278,19 @@ TEST_P(SeededRecord, AJournalThatTellsNothingIsALostOne) {
   EXPECT_DOUBLE_EQ(spent(), booked);
 }
 
+TEST_P(SeededRecord, OfAnOpenRowTellsThatRunsAreLost) {
+  stop_again(Fate::linger, with_seeds("[0, 1]"));
+  EXPECT_GT(spent(), 0);
+  world.forget_database();
+  EXPECT_GT(spent(), 0);
+  lose_journals();
+  EXPECT_THAT(odometer().unreadable, testing::SizeIs(1));
+  run(with_seeds("[0, 1]"));
+  EXPECT_GT(spent(), 0);
+  world.forget_database();
+  EXPECT_GT(spent(), 0);
+}
+
 // The price of a cancelled seed names no runs.
 TEST_P(SeededRecord, ABookingWithoutNamesDoesNotStandForALostRun) {
   if (!GetParam().name.starts_with("searched")) return;  // of others each run is named

@@ -292,6 +292,23 @@ Result<bool> lacks_journals(const results::Store& store, const OutFolder& out, c
   return false;
 }
 
+// Retires what an open row of a seeded spec lists of runs that began and of which nothing tells any
+// more, so that the odometer knows of them (Odometer::unreadable).
+Result<void> retire_lost_runs(results::Store& store, const OutFolder& out, const RecordedStudy& recorded) {
+  const auto& study = recorded.study;
+  if (results::is_answered(study) || !lists_its_runs(study.method, study.composition)) return {};
+  std::vector<std::string> lost;
+  for (const auto& id : recorded.journals) {
+    if (!is_missing_journal(out.journal(id))) continue;
+    const auto known = store.trial(id);
+    if (!known) return known.error();
+    if (!*known) lost.push_back(id);
+  }
+  if (lost.empty()) return {};
+  const json::object composition{{"rule", "sum"}, {"trials", as_json(lost)}};
+  return store.put_retired({study.id, study.spec, study.method, composition, lost});
+}
+
 // The same of a seeded spec, whose lost runs are made again. `remakes`: it has lost some, so that
 // its comparisons are decided anew; until then a row that had its answer counts what it booked.
 Result<std::string> put_seeded_back(results::Store& store, const OutFolder& out, RecordedStudy recorded,
@@ -304,6 +321,7 @@ Result<std::string> put_seeded_back(results::Store& store, const OutFolder& out,
     auto put = store.put_retired({study.id, study.spec, study.method, study.composition, study.trials});
     return put ? Result<std::string>("") : put.error();
   }
+  if (auto retired = retire_lost_runs(store, out, recorded); !retired) return retired.error();
   std::erase_if(recorded.journals,
                 [&](const std::string& id) { return is_missing_journal(out.journal(id)); });
   return put_back(store, out, recorded);
