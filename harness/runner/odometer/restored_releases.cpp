@@ -181,18 +181,27 @@ Result<void> put_lost_row(results::Store& store, results::StudyRecord study) {
   return store.put_study(study);
 }
 
+// The runs of which journal and database record are gone.
+Result<std::vector<std::string>> lost_of(const results::Store& store, const OutFolder& out,
+                                         const std::vector<std::string>& runs) {
+  std::vector<std::string> lost;
+  for (const auto& id : runs) {
+    if (!is_missing_journal(out.journal(id))) continue;
+    const auto known = store.trial(id);
+    if (!known) return known.error();
+    if (!*known) lost.push_back(id);
+  }
+  return lost;
+}
+
 // A journal that is gone, of a private selection that had begun and of a run that the database does
 // not know; empty where there is none.
 Result<std::string> lost_of_selection(const results::Store& store, const OutFolder& out,
                                       const RecordedStudy& recorded) {
   if (!recorded.has_begun) return "";
-  for (const auto& id : recorded.journals) {
-    if (!is_missing_journal(out.journal(id))) continue;
-    const auto known = store.trial(id);
-    if (!known) return known.error();
-    if (!*known) return out.journal(id);
-  }
-  return "";
+  const auto lost = lost_of(store, out, recorded.journals);
+  if (!lost) return lost.error();
+  return lost->empty() ? "" : out.journal(lost->front());
 }
 
 // Returns why it cannot come back.
@@ -297,16 +306,11 @@ Result<bool> lacks_journals(const results::Store& store, const OutFolder& out, c
 Result<void> retire_lost_runs(results::Store& store, const OutFolder& out, const RecordedStudy& recorded) {
   const auto& study = recorded.study;
   if (results::is_answered(study) || !lists_its_runs(study.method, study.composition)) return {};
-  std::vector<std::string> lost;
-  for (const auto& id : recorded.journals) {
-    if (!is_missing_journal(out.journal(id))) continue;
-    const auto known = store.trial(id);
-    if (!known) return known.error();
-    if (!*known) lost.push_back(id);
-  }
-  if (lost.empty()) return {};
-  const json::object composition{{"rule", "sum"}, {"trials", as_json(lost)}};
-  return store.put_retired({study.id, study.spec, study.method, composition, lost});
+  const auto lost = lost_of(store, out, recorded.journals);
+  if (!lost) return lost.error();
+  if (lost->empty()) return {};
+  const json::object composition{{"rule", "sum"}, {"trials", as_json(*lost)}};
+  return store.put_retired({study.id, study.spec, study.method, composition, *lost});
 }
 
 // The same of a seeded spec, whose lost runs are made again. `remakes`: it has lost some, so that
