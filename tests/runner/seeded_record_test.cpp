@@ -263,7 +263,7 @@ TEST_P(SeededRecord, BesideAnUnseededVersionCounts) {
   EXPECT_DOUBLE_EQ(spent(), both);
 }
 
-TEST_P(SeededRecord, AJournalThatTellsNothingIsALostOne) {
+TEST_P(SeededRecord, AJournalWithoutItsBookingsIsChargedWhole) {
   run(with_seeds("[0, 1]"));
   const auto booked = spent();
   const auto all = rows();
@@ -272,10 +272,40 @@ TEST_P(SeededRecord, AJournalThatTellsNothingIsALostOne) {
   world.forget_database();
   const auto text = read_file(path).value();
   ASSERT_TRUE(write_file_atomically(path, text.substr(0, text.find('\n') + 1)));
-  EXPECT_THAT(odometer().unreadable, testing::ElementsAre(testing::HasSubstr(path)));
+  EXPECT_DOUBLE_EQ(spent(), booked);
   fs::remove(path);
+  EXPECT_THAT(odometer().unreadable, testing::ElementsAre(testing::HasSubstr(path)));
   run(with_seeds("[0, 1]"));
   EXPECT_DOUBLE_EQ(spent(), booked);
+}
+
+// All was killed before the release record had the run.
+TEST_P(SeededRecord, ARunThatBeganCountsOnceWithoutItsJournal) {
+  const auto yaml = with_seeds("[0, 1]");
+  run(yaml);
+  const auto whole = spent();
+  for (const auto fate : {Fate::crash, Fate::crash_unwritten}) {
+    world.forget_database();
+    fs::remove_all(world.out().journals());
+    FakeExecutor killed;
+    killed.fate = [&](const auto&) { return fate; };
+    EXPECT_FALSE(world.try_run(world.read(yaml), killed, kNever, false));
+    lose_journals();
+    const auto begun = spent();
+    EXPECT_GT(begun, 0);
+    EXPECT_LE(begun, whole);
+    run(yaml);
+    EXPECT_DOUBLE_EQ(spent(), whole);
+  }
+}
+
+// Its worker ended before it was to book anything.
+TEST_P(SeededRecord, ARunThatWasStoppedBeforeItsFirstBookingCountsNothing) {
+  FakeExecutor stopped;
+  stopped.fate = [](const auto&) { return Fate::linger; };
+  stopped.steps_done = [](const auto&) { return 0; };
+  world.run(with_seeds("[0, 1]"), stopped, [&] { return stopped.ended >= 1; });
+  EXPECT_THAT(odometer().data, testing::IsEmpty());
 }
 
 TEST_P(SeededRecord, OfAnOpenRowTellsThatRunsAreLost) {
@@ -320,7 +350,8 @@ TEST_P(SeededRecord, ItsLostRunsAreMadeAgain) {
   world.forget_database();
   lose_journals();
   EXPECT_GT(epsilon(), 0) << "of seeds that were not needed";
-  EXPECT_THAT(odometer().unreadable, testing::Contains(testing::HasSubstr("the journal is lost")));
+  EXPECT_THAT(odometer().unreadable,
+              testing::Contains(testing::HasSubstr("database's record of the run are lost")));
   FakeExecutor again;
   world.run(comparison(), again);
   EXPECT_THAT(again.submitted, testing::UnorderedElementsAreArray(first.submitted));

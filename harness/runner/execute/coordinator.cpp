@@ -310,15 +310,12 @@ Result<void> Coordinator::start(const std::string& trial) {
   job.cost = wanted.cost;
   job.memory = memory_needed(wanted.config);
   job.time_limit = time_limit_;
-  // A seeded run is not recorded before it ends, so its worker need not wait for that.
-  if (!wanted.config.noise_seed) {
-    job.before_start = [this, config = wanted.config](json::object& request) -> Result<void> {
-      const auto attempts = book_.begin(config);
-      if (!attempts) return attempts.error();
-      if (*attempts > 0) request["attempts"] = *attempts;
-      return {};
-    };
-  }
+  job.before_start = [this, config = wanted.config](json::object& request) -> Result<void> {
+    const auto attempts = book_.begin(config);
+    if (!attempts) return attempts.error();
+    if (*attempts > 0) request["attempts"] = *attempts;
+    return {};
+  };
   executor_.submit(std::move(job));
   return {};
 }

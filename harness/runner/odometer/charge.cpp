@@ -6,6 +6,7 @@
 
 #include "harness/base/files.h"
 #include "harness/mechanism/releases.h"
+#include "harness/runner/odometer/release.h"
 #include "harness/trial/event_tally.h"
 #include "harness/trial/trial_config.h"
 
@@ -86,26 +87,59 @@ Result<std::optional<random::KeyLabel>> key_label(const std::string& path) {
   return std::move((**stored).label);
 }
 
+namespace {
+
+// What the run is to release, by whichever of the three names it.
+Result<std::vector<accounting::Event>> planned_by(const KnownOfTrial& known) {
+  if (known.journal != nullptr) return mechanism::events(known.journal->config);
+  if (known.recorded == nullptr && !known.key) return std::vector<accounting::Event>();
+  const auto config =
+      known.recorded != nullptr
+          ? trial::TrialConfig::from_json(known.recorded->config, "trial " + known.recorded->id)
+          : trial::TrialConfig::from_json(known.key->config, "the key file of trial " + known.key->trial);
+  if (!config) return config.error();
+  return mechanism::events(*config);
+}
+
+bool is_seeded(const KnownOfTrial& known) {
+  if (known.journal != nullptr) return known.journal->config.noise_seed.has_value();
+  return known.recorded != nullptr && has_seeded_noise(*known.recorded);
+}
+
+// It has no key, and all its attempts are one release.
+void charge_seeded(const KnownOfTrial& known, const std::vector<accounting::Event>& planned,
+                   std::vector<ChargedAttempt>& charged) {
+  const auto* recorded = known.recorded;
+  if (recorded != nullptr) add_recorded(charged, *recorded);
+  const bool may_have_booked = recorded != nullptr ? recorded->begun_after.has_value()
+                                                   : known.journal != nullptr && !known.journal->finish;
+  if (may_have_booked && !known.released_nothing && trial::events_of(charged).empty())
+    charge_whole("attempt 0", planned, charged);
+}
+
+}  // namespace
+
 Result<std::vector<ChargedAttempt>> charge_of(const KnownOfTrial& known) {
   const auto* journal = known.journal;
   const auto* recorded = known.recorded;
   const auto& key = known.key;
+  const auto planned = planned_by(known);
+  if (!planned) return planned.error();
   std::vector<ChargedAttempt> charged;
   if (journal != nullptr) charged = journal->charged;
+  if (is_seeded(known)) {
+    charge_seeded(known, *planned, charged);
+    return charged;
+  }
   const bool is_of_key = key && journal != nullptr && journal->nonces.contains(key->nonce);
   const bool has_lost_journal = key && !is_of_key;
   if (has_lost_journal) {
-    const auto config = trial::TrialConfig::from_json(key->config, "the key file of trial " + key->trial);
-    if (!config) return config.error();
-    for (std::int64_t attempt = 0; attempt < key->attempt; ++attempt) {
-      charged.push_back({"", mechanism::events(*config)});
-    }
-    charged.push_back({key->nonce, mechanism::events(*config)});
+    for (std::int64_t attempt = 0; attempt < key->attempt; ++attempt) charged.push_back({"", *planned});
+    charged.push_back({key->nonce, *planned});
   }
   const bool has_unbooked = journal != nullptr && last_has_not_booked(*journal);
   if (recorded == nullptr) {
-    if (has_unbooked && !known.released_nothing)
-      charge_whole(journal->nonce, mechanism::events(journal->config), charged);
+    if (has_unbooked && !known.released_nothing) charge_whole(journal->nonce, *planned, charged);
     return charged;
   }
   add_recorded(charged, *recorded);
@@ -116,13 +150,11 @@ Result<std::vector<ChargedAttempt>> charge_of(const KnownOfTrial& known) {
       std::ranges::find(recorded->charged, key->nonce, &ChargedAttempt::name) == recorded->charged.end();
   const bool is_explained = has_begun ? !has_unbooked : has_lost_journal && is_new_key;
   if (is_explained) return charged;
-  const auto config = trial::TrialConfig::from_json(recorded->config, "trial " + recorded->id);
-  if (!config) return config.error();
   // A worker that found the key goes on with the key's attempt.
   const auto name = has_begun                                  ? journal->nonce
                     : key && key->nonce == recorded->begun_key ? key->nonce
                                                                : std::string();
-  charge_whole(name, mechanism::events(*config), charged);
+  charge_whole(name, *planned, charged);
   return charged;
 }
 

@@ -15,6 +15,9 @@
 //              journal's, the journal may be an older copy, but no other key was used: the attempt
 //              of that key is charged whole. Otherwise one more attempt is charged whole
 //
+// A seeded run has no key, and its attempts make the same releases. It is charged whole where it
+// has begun, as far as the database or its journal tells, and neither tells of anything booked.
+//
 // An attempt that began to release, did not come to its end and is not gone on from is charged as
 // planned, whoever stopped it: its user, a limit of time or memory, a machine. The journal says so;
 // as_planned() says it of what earlier versions recorded. The user saw what the attempt had

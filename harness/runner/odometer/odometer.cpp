@@ -168,8 +168,7 @@ class StudyReader {
 };
 
 // Runs that rows had, of which nothing tells what they cost: a release record does not say it of
-// seeded ones, and a journal may be a copy from before the first booking. A booking that names them
-// counts them all the same.
+// seeded ones. A booking that names them counts them all the same.
 Result<std::set<std::string>> lost_runs(const results::Store& store, const Studies& studies,
                                         const FoundRuns& runs) {
   std::set<std::string> booked, lost;
@@ -510,9 +509,8 @@ Result<Odometer> odometer_of(const results::Store& store, const OutFolder& out,
   if (!lost) return lost.error();
   for (const auto& id : *lost) {
     odometer.unreadable.push_back(out.journal(id) +
-                                  ": the journal is lost, or tells nothing, and the database's record of "
-                                  "the run is lost; "
-                                  "running the spec that made it makes the run again");
+                                  ": the journal and the database's record of the run are lost; running the "
+                                  "spec that made it makes the run again");
   }
   Composer(odometer, *runs, *studies, options).compose();
   for (const auto& tested : odometer.tested) {

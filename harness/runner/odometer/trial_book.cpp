@@ -189,7 +189,6 @@ Result<void> TrialBook::interrupt(const trial::TrialConfig& config, Heard heard)
 
 Result<std::int64_t> TrialBook::note(const trial::TrialConfig& config, bool begins, Heard heard) {
   const std::string id = config.id();
-  if (config.noise_seed) return 0;
   const auto journal = journal_of(id);
   if (!journal && !is_missing_journal(out_.journal(id))) return attempts(config);
   auto record = record_of(config, journal ? &*journal : nullptr);
@@ -204,7 +203,7 @@ Result<std::int64_t> TrialBook::note(const trial::TrialConfig& config, bool begi
     record.begun_key = key && *key ? (**key).nonce : "";
   }
   if (auto written = store_.put_trial(record, {}, {}); !written) return written.error();
-  return booked;
+  return config.noise_seed ? 0 : booked;
 }
 
 Result<bool> TrialBook::settle_key(const std::string& path) {

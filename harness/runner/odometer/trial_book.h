@@ -43,10 +43,10 @@ class TrialBook {
   // key tell that it booked, where that is more than it has. Does nothing if neither can be read.
   Result<void> take_in(const std::string& id);
   // To be called before a worker gets the trial: if it leaves neither journal nor key, this tells
-  // that it began. Writes nothing for a seeded trial, whose noise can be repeated, nor for one
-  // whose journal is damaged, which no worker continues. Returns how many earlier attempts may have
-  // booked something, as it is charged here: a process of an earlier command that was just killed
-  // may still finish a write until its worker is there.
+  // that it began. Writes nothing for a trial whose journal is damaged, which no worker continues.
+  // Returns how many earlier attempts of an unseeded trial may have booked something, as it is
+  // charged here: a process of an earlier command that was just killed may still finish a write
+  // until its worker is there.
   Result<std::int64_t> begin(const trial::TrialConfig& config);
   // To be called after its worker was told to stop, and has, or was lost with its coordinator:
   // records what it booked, if it began. A worker that booked nothing as far as its journal shows
