@@ -65,7 +65,7 @@
 //
 // Keys. Each attempt of an unseeded run draws its noise under its own key. The start line and the
 // key file (random/key_file.h) have the same nonce, and the start line is synced before the key is
-// made. When a run starts again:
+// made. When an unseeded run starts again:
 //   the key's nonce is in the last     the attempt continues, if the fingerprint is the same
 //   start line
 //   there is no key, or its nonce is   a new attempt begins, under a new key
@@ -74,8 +74,12 @@
 //   line                               key's may have been executed completely, so the next start
 //                                      line counts them as "lost"
 // Attempts that the database knows to have booked something, and that are not in the journal, are
-// lost, too. Seeded runs have neither a nonce nor lost attempts, because their noise can be
-// repeated.
+// lost, too.
+//
+// The noise of a seeded run comes from its seed and the number of the attempt, and can be repeated:
+// whatever its journal lost, it begins again with attempt 0, and counts no lost attempts. Its
+// nonces are the numbers (seeded_nonce). Its key file tells which attempt began; the key in it is
+// not used.
 #pragma once
 
 #include <cstdint>
@@ -97,12 +101,15 @@
 
 namespace hyfreedp::mechanism {
 
+// The nonce of an attempt of a seeded run, which its start line does not have.
+std::string seeded_nonce(std::int64_t attempt);
+
 // The contents of a journal.
 struct Journal {
   std::string trial;
   trial::TrialConfig config;
   std::int64_t attempt = 0;  // of the last start line
-  std::string nonce;         // of the last start line; empty: seeded, or before 0.7
+  std::string nonce;         // of the last start line
   // of all start lines, and those of lost attempts in them
   std::set<std::string> nonces;
   // attempts in journals that were lost, each charged whole
@@ -173,7 +180,7 @@ class JournalWriter : public Bookings {
   // The state that the present run goes on from; step 0 and no place for the beginning.
   const ResumePoint& resumed_from() const;
   std::int64_t attempt() const override;
-  // The nonce that the attempt's key file must have; empty for a seeded run.
+  // The nonce that the attempt's key file must have.
   const std::string& nonce() const;
   std::optional<std::string> expected_hash(std::int64_t step) const override;
   // The present place, of a state after `step` steps. Everything before it is synced first, so that

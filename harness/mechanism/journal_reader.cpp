@@ -99,8 +99,8 @@ Result<void> Reader::start(const json::object& line, const std::string& where) {
   journal_.trial = config->id();
   journal_.config = std::move(*config);
   journal_.attempt = start->attempt;
-  journal_.nonce = start->nonce;
-  if (!journal_.nonce.empty()) journal_.nonces.insert(journal_.nonce);
+  journal_.nonce = start->nonce.empty() ? seeded_nonce(start->attempt) : start->nonce;
+  journal_.nonces.insert(journal_.nonce);
   ++journal_.starts;
   take_lost(start->lost, start->lost_nonce);
   take_code(start->fingerprint, start->from);
@@ -114,7 +114,7 @@ Result<void> Reader::start(const json::object& line, const std::string& where) {
   journal_.finish.reset();
   auto& attempt = parsed_.attempts.try_emplace(start->attempt, attempt_from(start->from)).first->second;
   if (attempt.is_unused()) attempt = attempt_from(start->from);
-  attempt.name = journal_.nonce.empty() ? "attempt " + std::to_string(start->attempt) : journal_.nonce;
+  attempt.name = journal_.nonce;
   return {};
 }
 

@@ -6,7 +6,7 @@ namespace hyfreedp::mechanism {
 namespace {
 
 Result<std::optional<random::LabelledKey>> stored_key(const std::string& key_file) {
-  if (key_file.empty()) return error("An unseeded trial needs the path of its key file ('key').");
+  if (key_file.empty()) return error("A trial needs the path of its key file ('key').");
   return random::read_key(key_file);
 }
 
@@ -22,14 +22,15 @@ Result<EarlierAttempts> earlier_attempts(const trial::TrialConfig& config, const
 
 Result<random::Key> run_key(const trial::TrialConfig& config, const std::string& key_file,
                             const JournalWriter& journal) {
-  if (config.noise_seed) return seeded_key(config);
   const auto stored = stored_key(key_file);
   if (!stored) return stored.error();
-  if (*stored && (**stored).label && (**stored).label->nonce == journal.nonce()) return (**stored).key;
-  return random::replace_key(key_file, {.nonce = journal.nonce(),
-                                        .trial = config.id(),
-                                        .attempt = journal.attempt(),
-                                        .config = config.to_json()});
+  auto key = *stored && (**stored).label && (**stored).label->nonce == journal.nonce()
+                 ? Result<random::Key>((**stored).key)
+                 : random::replace_key(key_file, {.nonce = journal.nonce(),
+                                                  .trial = config.id(),
+                                                  .attempt = journal.attempt(),
+                                                  .config = config.to_json()});
+  return key && config.noise_seed ? seeded_key(config) : key;
 }
 
 random::Key seeded_key(const trial::TrialConfig& config) {

@@ -11,14 +11,15 @@
 namespace hyfreedp::mechanism {
 
 // The key file's record of earlier attempts of an unseeded run, for JournalWriter::open. It is
-// empty for a seeded run, whose key file is not read. Returns an error if the file is not a key
-// file or if other users may read it.
+// empty for a seeded run, which makes the same attempts again. Returns an error if the file is not
+// a key file or if other users may read it.
 Result<EarlierAttempts> earlier_attempts(const trial::TrialConfig& config, const std::string& key_file);
 
-// The key of the journal's present attempt.
-//   seeded     seeded_key(config); `key_file` is not read
+// The key of the journal's present attempt. The key file then has a label of that attempt, so that
+// it is charged where the journal is lost. It stays there until the run is complete.
+//   seeded     seeded_key(config); of the file the label alone is used
 //   unseeded   the key in `key_file`, if it has the journal's nonce; otherwise a new one from the
-//              system's entropy, which replaces the file. It stays there until the run is complete.
+//              system's entropy, which replaces the file
 Result<random::Key> run_key(const trial::TrialConfig& config, const std::string& key_file,
                             const JournalWriter& journal);
 

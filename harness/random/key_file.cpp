@@ -80,7 +80,7 @@ std::optional<KeyLabel> label_from_text(std::string_view text) {
   const auto attempt = get_int(object, "attempt", "key file");
   KeyLabel label{.nonce = string_or(object, "nonce", ""), .trial = string_or(object, "trial", "")};
   if (!attempt || *attempt < 0 || config == nullptr || !config->is_object() || label.trial.empty() ||
-      label.nonce.size() != 2 * kNonceBytes) {
+      label.nonce.empty()) {
     return std::nullopt;
   }
   label.attempt = *attempt;

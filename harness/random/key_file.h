@@ -19,7 +19,7 @@ namespace hyfreedp::random {
 
 // What a run's key was made for.
 struct KeyLabel {
-  std::string nonce;         // 32 hexadecimal digits; the journal's start line has them too
+  std::string nonce;         // of the attempt, as its journal has it (mechanism/journal.h)
   std::string trial;         // identity of the run
   std::int64_t attempt = 0;  // of that run, counted from 0; it draws under this key alone
   json::object config = {};  // of that run, resolved; names the data

@@ -71,8 +71,7 @@ BOOST_DESCRIBE_STRUCT(Finish, (),
 
 // The charge of one attempt of a trial.
 struct ChargedAttempt {
-  // The nonce of its key; "attempt N" if it has none (seeded, or before 0.7); empty for a lost
-  // attempt of which nothing is known.
+  // Its nonce (mechanism/journal.h); empty for a lost attempt of which nothing is known.
   std::string name;
   std::vector<accounting::Event> events;  // what it executed, or booked
   // The events that it was yet to release, charged beside that while no other attempt goes on from

@@ -231,6 +231,48 @@ TEST_F(Merge, TheReleaseRecordOfASeededSpecHasAllParts) {
   for (const auto& one : recorded) EXPECT_TRUE(results::is_answered(one.study)) << one.study.row;
 }
 
+// A second one on another machine has other noise.
+TEST_F(Merge, EveryAttemptAtASeededRunCounts) {
+  const auto yaml = spec_of(kFixedRow, "seeded", "s-1");
+  fill_killed("once", yaml);
+  fs::copy(path("once"), path("twice"), fs::copy_options::recursive);
+  runner::FakeExecutor elsewhere;
+  elsewhere.machine = "another";
+  elsewhere.fate = [](const auto&) { return runner::Fate::kill; };
+  fill("twice", yaml, elsewhere);
+  const auto spent = odometer("twice");
+  ASSERT_GT(spent, odometer("once") + 0.1);
+  fs::copy(path("once"), path("over"), fs::copy_options::recursive);
+  fill("over", yaml);
+  for (const auto* const other : {"once", "over"}) {
+    for (const bool is_into : {true, false}) {
+      const auto [from, into] = is_into ? std::pair("twice", other) : std::pair(other, "twice");
+      fs::copy(path(into), path("merged"), fs::copy_options::recursive);
+      ASSERT_EQ(merge({from}, "merged"), 0) << err();
+      EXPECT_NEAR(odometer("merged"), spent, 1e-9) << from << " into " << into;
+      const auto records = runner::read_release_records(folder("merged"), "seeded").value();
+      EXPECT_FALSE(records.back().studies.at(0).runs.empty());
+      fs::remove_all(path("merged"));
+    }
+  }
+}
+
+TEST_F(Merge, TheReleaseRecordOfASeededSpecHasTheRunsThatBeganInEachFolder) {
+  const auto yaml = with_seeds(spec_of(kFixedRow, "seeded", "s-1"), "[0, 1]");
+  fill_part("a", yaml, {"seed=0"});
+  runner::FakeExecutor killed;
+  killed.fate = [](const auto&) { return runner::Fate::kill; };
+  fill_part("b", yaml, {"seed=1"}, killed);
+  ASSERT_EQ(merge({"b"}, "a"), 0) << err();
+  std::set<std::string> runs;
+  for (const auto& record : runner::read_release_records(folder("a"), "seeded").value()) {
+    for (const auto& one : record.studies) {
+      for (const auto& run : one.runs) runs.insert(run.id);
+    }
+  }
+  for (const auto& run : store("b")->trials().value()) EXPECT_EQ(runs.count(run.id), 1U);
+}
+
 TEST_F(Merge, ARowOfAnUnseededSpecThatWasBegunTwiceIsNamed) {
   const auto yaml = with_seeds(spec_of(kSelectionRow + kFixedRow), "[0, 1, 2]");
   fill_part("a", yaml, {"seed=0,seed=1"});
@@ -428,6 +470,24 @@ class MergeOfSequentialSeeds : public Merge {
     return executor.submitted.size();
   }
 };
+
+// One folder began a row, the other booked all.
+TEST_F(MergeOfSequentialSeeds, WhatEachBookedOfASeededComparisonStays) {
+  runner::FakeExecutor killed;
+  killed.fate = [](const auto&) { return runner::Fate::kill; };
+  fill_part("a", yaml(), {"row=c"}, killed);
+  go_on("b", yaml(), 5e-2);
+  const auto booked = odometer("b");
+  ASSERT_GT(booked, odometer("a"));
+  for (const auto& [from, into] : {std::pair("b", "a"), std::pair("a", "b")}) {
+    fs::copy(path(into), path("merged"), fs::copy_options::recursive);
+    ASSERT_EQ(merge({from}, "merged"), 0) << err();
+    EXPECT_NEAR(odometer("merged"), booked, 1e-9 * booked);
+    go_on("merged", yaml());
+    EXPECT_NEAR(odometer("merged"), booked, 1e-9 * booked);
+    fs::remove_all(path("merged"));
+  }
+}
 
 // Neither could look: each lost what the other has.
 TEST_F(MergeOfSequentialSeeds, PartsOfTheSeedsMakeOneComparison) {

@@ -282,17 +282,19 @@ TEST(JournalKey, AKeyOfAnOlderVersionThatHasLostItsJournalIsRefused) {
   }
 }
 
-TEST(JournalKey, ASeededRunHasNoNonceAndIsRepeatedAsItIs) {
+TEST(JournalKey, ASeededRunCountsItsAttemptsAndIsRepeatedAsItIs) {
   RunFiles run(private_config(1000));
   const TemporaryFolder folder;
   const auto path = folder.file("a.jsonl");
   {
     const auto writer = JournalWriter::open(path, private_config(1000), kHere, {.recorded = 3}).value();
     EXPECT_EQ(writer->attempt(), 0);
-    EXPECT_EQ(writer->nonce(), "");
+    EXPECT_EQ(writer->nonce(), seeded_nonce(0));
     RunFiles::execute(*writer, 2);
     ASSERT_TRUE(writer->begin_next_attempt());
+    EXPECT_EQ(writer->nonce(), seeded_nonce(1));
   }
+  EXPECT_EQ(read_journal(path).value().nonce, seeded_nonce(1));
   const auto text = read_file(path).value();
   EXPECT_EQ(text.find("nonce\":"), std::string::npos);
   EXPECT_EQ(text.find("lost"), std::string::npos);

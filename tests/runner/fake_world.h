@@ -187,7 +187,7 @@ class FakeExecutor final : public Executor {
     if (ending == Fate::kill || ending == Fate::crash) return failure(job.id, kKilled);
     if (ending == Fate::exhausted) {
       EXPECT_TRUE(journal->finish({.state = trial::TrialState::failed, .kind = kOutOfMemory}));
-      forget_key(config, key);
+      forget_key(key);
       states.erase(job.id);
       return failure(job.id, kOutOfMemory);
     }
@@ -197,7 +197,7 @@ class FakeExecutor final : public Executor {
       const std::string kind = ending == Fate::diverge ? "diverged" : "device-unavailable";
       EXPECT_TRUE(
           journal->finish({.state = trial::TrialState::failed, .kind = kind, .message = "So it was."}));
-      forget_key(config, key);
+      forget_key(key);
       states.erase(job.id);
       return failure(job.id, kind);
     }
@@ -207,7 +207,7 @@ class FakeExecutor final : public Executor {
     const auto weights = string_or(job.request, "weights", "");
     if (!weights.empty() && keep_weights) over.weights_problem = keep_weights(weights, config);
     EXPECT_TRUE(journal->finish({.seconds = static_cast<double>(ended), .peak_bytes = peak_bytes}));
-    forget_key(config, key);
+    forget_key(key);
     return over;
   }
 
@@ -238,11 +238,10 @@ class FakeExecutor final : public Executor {
                                                          const trial::TrialConfig& config,
                                                          const std::string& key) {
     mechanism::EarlierAttempts earlier{.recorded = int_or(request, "attempts", 0)};
-    if (!config.noise_seed) {
-      if (auto stored = random::read_key(key).value()) {
-        earlier.key = stored->label;
-        earlier.has_old_key = !stored->label;
-      }
+    const auto stored = random::read_key(key).value();
+    if (stored && !config.noise_seed) {
+      earlier.key = stored->label;
+      earlier.has_old_key = !stored->label;
     }
     json::object fingerprint{{"machine", machine}};
     if (auto code = trial::code_of(config.optimizer.name, config.controller.name); !code.empty())
@@ -250,8 +249,8 @@ class FakeExecutor final : public Executor {
     auto journal = mechanism::JournalWriter::open(string_or(request, "journal", ""), config, fingerprint,
                                                   earlier, states[config.id()])
                        .value();
-    const bool goes_on = earlier.key && earlier.key->nonce == journal->nonce();
-    if (!config.noise_seed && !goes_on) {
+    const bool goes_on = stored && stored->label && stored->label->nonce == journal->nonce();
+    if (!goes_on) {
       EXPECT_TRUE(random::replace_key(key, {.nonce = journal->nonce(),
                                             .trial = config.id(),
                                             .attempt = journal->attempt(),
@@ -260,11 +259,7 @@ class FakeExecutor final : public Executor {
     return journal;
   }
 
-  static void forget_key(const trial::TrialConfig& config, const std::string& key) {
-    if (!config.noise_seed) {
-      EXPECT_TRUE(random::delete_key(key));
-    }
-  }
+  static void forget_key(const std::string& key) { EXPECT_TRUE(random::delete_key(key)); }
 
   void write_metrics(const trial::TrialConfig& config, mechanism::JournalWriter& journal) {
     const double value = static_cast<double>(std::stoul(config.id().substr(0, 6), nullptr, 16)) / 0x1000000;

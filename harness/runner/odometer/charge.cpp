@@ -6,7 +6,6 @@
 
 #include "harness/base/files.h"
 #include "harness/mechanism/releases.h"
-#include "harness/runner/odometer/release.h"
 #include "harness/trial/event_tally.h"
 #include "harness/trial/trial_config.h"
 
@@ -18,9 +17,7 @@ using trial::EventTally;
 
 }  // namespace
 
-bool has_nonce(const ChargedAttempt& attempt) {
-  return !attempt.name.empty() && !attempt.name.starts_with("attempt ");
-}
+bool has_nonce(const ChargedAttempt& attempt) { return !attempt.name.empty(); }
 
 void add_recorded(std::vector<ChargedAttempt>& charged, const results::TrialRecord& recorded) {
   auto attempts = recorded.charged;
@@ -89,32 +86,23 @@ Result<std::optional<random::KeyLabel>> key_label(const std::string& path) {
 
 namespace {
 
-// What the run is to release, by whichever of the three names it.
-Result<std::vector<accounting::Event>> planned_by(const KnownOfTrial& known) {
-  if (known.journal != nullptr) return mechanism::events(known.journal->config);
-  if (known.recorded == nullptr && !known.key) return std::vector<accounting::Event>();
-  const auto config =
+// By whichever of the three names it; none where nothing is known.
+Result<std::optional<trial::TrialConfig>> config_of(const KnownOfTrial& known) {
+  if (known.journal != nullptr) return std::optional(known.journal->config);
+  if (known.recorded == nullptr && !known.key) return std::optional<trial::TrialConfig>();
+  auto config =
       known.recorded != nullptr
           ? trial::TrialConfig::from_json(known.recorded->config, "trial " + known.recorded->id)
           : trial::TrialConfig::from_json(known.key->config, "the key file of trial " + known.key->trial);
   if (!config) return config.error();
-  return mechanism::events(*config);
+  return std::optional(std::move(*config));
 }
 
-bool is_seeded(const KnownOfTrial& known) {
-  if (known.journal != nullptr) return known.journal->config.noise_seed.has_value();
-  return known.recorded != nullptr && has_seeded_noise(*known.recorded);
-}
-
-// It has no key, and all its attempts are one release.
-void charge_seeded(const KnownOfTrial& known, const std::vector<accounting::Event>& planned,
-                   std::vector<ChargedAttempt>& charged) {
-  const auto* recorded = known.recorded;
-  if (recorded != nullptr) add_recorded(charged, *recorded);
-  const bool may_have_booked = recorded != nullptr ? recorded->begun_after.has_value()
-                                                   : known.journal != nullptr && !known.journal->finish;
-  if (may_have_booked && !known.released_nothing && trial::events_of(charged).empty())
-    charge_whole("attempt 0", planned, charged);
+// The name of a further attempt of a seeded run.
+std::string next_seeded(const std::vector<ChargedAttempt>& charged) {
+  std::int64_t next = 0;
+  while (std::ranges::count(charged, mechanism::seeded_nonce(next), &ChargedAttempt::name) > 0) ++next;
+  return mechanism::seeded_nonce(next);
 }
 
 }  // namespace
@@ -123,23 +111,23 @@ Result<std::vector<ChargedAttempt>> charge_of(const KnownOfTrial& known) {
   const auto* journal = known.journal;
   const auto* recorded = known.recorded;
   const auto& key = known.key;
-  const auto planned = planned_by(known);
-  if (!planned) return planned.error();
   std::vector<ChargedAttempt> charged;
+  const auto config = config_of(known);
+  if (!config) return config.error();
+  if (!*config) return charged;
+  const bool is_seeded = (**config).noise_seed.has_value();
+  const auto planned = mechanism::events(**config);
   if (journal != nullptr) charged = journal->charged;
-  if (is_seeded(known)) {
-    charge_seeded(known, *planned, charged);
-    return charged;
-  }
   const bool is_of_key = key && journal != nullptr && journal->nonces.contains(key->nonce);
   const bool has_lost_journal = key && !is_of_key;
   if (has_lost_journal) {
-    for (std::int64_t attempt = 0; attempt < key->attempt; ++attempt) charged.push_back({"", *planned});
-    charged.push_back({key->nonce, *planned});
+    for (std::int64_t attempt = 0; attempt < key->attempt; ++attempt)
+      charge_whole(is_seeded ? mechanism::seeded_nonce(attempt) : "", planned, charged);
+    charge_whole(key->nonce, planned, charged);
   }
   const bool has_unbooked = journal != nullptr && last_has_not_booked(*journal);
   if (recorded == nullptr) {
-    if (has_unbooked && !known.released_nothing) charge_whole(journal->nonce, *planned, charged);
+    if (has_unbooked && !known.released_nothing) charge_whole(journal->nonce, planned, charged);
     return charged;
   }
   add_recorded(charged, *recorded);
@@ -153,8 +141,9 @@ Result<std::vector<ChargedAttempt>> charge_of(const KnownOfTrial& known) {
   // A worker that found the key goes on with the key's attempt.
   const auto name = has_begun                                  ? journal->nonce
                     : key && key->nonce == recorded->begun_key ? key->nonce
+                    : is_seeded                                ? next_seeded(charged)
                                                                : std::string();
-  charge_whole(name, *planned, charged);
+  charge_whole(name, planned, charged);
   return charged;
 }
 

@@ -15,8 +15,8 @@
 //              journal's, the journal may be an older copy, but no other key was used: the attempt
 //              of that key is charged whole. Otherwise one more attempt is charged whole
 //
-// A seeded run has no key, and its attempts make the same releases. It is charged whole where it
-// has begun, as far as the database or its journal tells, and neither tells of anything booked.
+// An attempt of a seeded run is named by its number (mechanism::seeded_nonce). Wherever it was
+// made, it is one release, charged the most that anything tells of it.
 //
 // An attempt that began to release, did not come to its end and is not gone on from is charged as
 // planned, whoever stopped it: its user, a limit of time or memory, a machine. The journal says so;
@@ -58,7 +58,7 @@ struct KnownOfTrial {
   bool released_nothing = false;
 };
 
-// True if the attempt is named by its nonce. Without its journal, it is named by its number.
+// True if the attempt is named by its nonce: of one whose journal was lost it may not be known.
 bool has_nonce(const trial::ChargedAttempt& attempt);
 
 // Adds the attempts of a record, the larger charge of those that are in both.

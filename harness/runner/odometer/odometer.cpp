@@ -54,8 +54,7 @@ struct Studies {
   std::vector<Composition> ended_early;  // searches whose planned rest is charged
   // Seeds that may not be needed, or were not, by study: their runs are charged all the same.
   std::map<std::string, BookedSeed> booked_seeds;
-  RunsOfStudies listed;            // by study, of rows whose number of runs is public
-  std::set<std::string> composed;  // those of them that the rows say they cost
+  RunsOfStudies listed;  // by study, of rows whose number of runs is public
 };
 
 class StudyReader {
@@ -100,7 +99,6 @@ class StudyReader {
       if (lists_its_runs(method, composition)) {
         found_.open_to_all.insert(trials.begin(), trials.end());
         found_.listed[id].insert(trials.begin(), trials.end());
-        add_composed(composition);
       }
       if (!composition.contains("not_begun")) return {};
       auto parsed = Composition::from_json(composition, "study " + id);
@@ -141,14 +139,6 @@ class StudyReader {
     return {};
   }
 
-  void add_composed(const json::object& composition) {
-    const auto* runs = composition.if_contains("trials");
-    if (runs == nullptr || !runs->is_array()) return;
-    for (const auto& run : runs->get_array()) {
-      if (run.is_string()) found_.composed.emplace(run.get_string());
-    }
-  }
-
   static void add_booked(BookedSeed& seed, trial::Named dataset, const Composition& composition) {
     seed.dataset = std::move(dataset);
     EventTally nameless;
@@ -166,25 +156,6 @@ class StudyReader {
   Studies found_;
   std::set<std::string> seen_;
 };
-
-// Runs that rows had, of which nothing tells what they cost: a release record does not say it of
-// seeded ones. A booking that names them counts them all the same.
-Result<std::set<std::string>> lost_runs(const results::Store& store, const Studies& studies,
-                                        const FoundRuns& runs) {
-  std::set<std::string> booked, lost;
-  for (const auto& [study, seed] : studies.booked_seeds) {
-    for (const auto& run : seed.runs) booked.insert(run.trial);
-  }
-  for (const auto& id : studies.composed) {
-    const auto run = runs.find(id);
-    const bool is_known = run != runs.end() && (run->second.is_final || !run->second.executed.empty());
-    if (is_known || booked.contains(id)) continue;
-    const auto record = store.trial(id);
-    if (!record) return record.error();
-    if (!*record || !results::is_setup_failure((**record).failure_kind)) lost.insert(id);
-  }
-  return lost;
-}
 
 class Composer {
  public:
@@ -504,13 +475,6 @@ Result<Odometer> odometer_of(const results::Store& store, const OutFolder& out,
   if (!studies) return studies.error();
   for (const auto& [id, run] : *runs) {
     if (run.is_final) odometer.final_runs.insert(id);
-  }
-  const auto lost = lost_runs(store, *studies, *runs);
-  if (!lost) return lost.error();
-  for (const auto& id : *lost) {
-    odometer.unreadable.push_back(out.journal(id) +
-                                  ": the journal and the database's record of the run are lost; running the "
-                                  "spec that made it makes the run again");
   }
   Composer(odometer, *runs, *studies, options).compose();
   for (const auto& tested : odometer.tested) {

@@ -99,7 +99,7 @@ Result<RecordedStudy> record_of(const results::Store& store, const OutFolder& ou
   for (const auto& id : runs) {
     auto run = store.trial(id);
     if (!run) return run.error();
-    if (!*run || has_seeded_noise(**run)) continue;  // a seeded one is made again
+    if (!*run) continue;
     if (is_under_way || recorded.has_begun) {
       const auto& charges = under_way->charges;
       if (const auto charge = charges.find(id); charge != charges.end()) raise_to(**run, charge->second);
@@ -271,7 +271,7 @@ Result<void> keep_retired(const results::Store& store, const std::string& spec,
     for (const auto& id : one.trials) {
       auto run = store.trial(id);
       if (!run) return run.error();
-      if (!*run || has_seeded_noise(**run)) continue;
+      if (!*run) continue;
       if ((**run).charged.empty()) (**run).charged.push_back({.name = "", .events = (**run).events});
       row.runs.push_back(std::move(**run));
     }

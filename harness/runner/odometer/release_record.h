@@ -19,8 +19,9 @@
 //     cost, and the odometer counts it. A private selection that had begun and of which a journal
 //     is lost too is not drawn again: it comes back as lost (results::kLostStudy), and its cost
 //     stays.
-// A spec with a `noise_seed` repeats the same draws, and its lost runs are made again: its record
-// has no runs, and a row of which a journal is lost is not restored but made again.
+// A spec with a `noise_seed` repeats the same draws, and its lost runs are made again: a row of
+// which a journal is lost is not restored but made again. What it had released counts until then,
+// too.
 #pragma once
 
 #include <optional>

@@ -20,23 +20,20 @@
 #include "results/table/table_model.h"
 
 namespace hyfreedp::runner {
-namespace {
 
-// Records `events` as released about the run's data, beside all runs of the database.
-Result<void> put_charge(results::Store& store, const results::StudyRecord& study,
-                        const results::TrialRecord& run, std::vector<accounting::Event> events) {
+Result<void> put_charge(results::Store& store, const std::string& spec, const results::TrialRecord& run,
+                        std::vector<accounting::Event> events) {
   const auto config = trial::TrialConfig::from_json(run.config, "trial " + run.id);
   if (!config) return config.error();
   baselines::Composition charge{.rule = baselines::Composition::Rule::sum, .trials = {}, .selection = {}};
   charge.not_begun.push_back({.events = std::move(events)});
   auto composition = charge.to_json();
   composition["dataset"] = as_json(config->dataset);
-  return store.put_retired({.id = run.id,
-                            .spec = study.spec,
-                            .method = study.method,
-                            .composition = std::move(composition),
-                            .trials = {}});
+  return store.put_retired(
+      {.id = run.id, .spec = spec, .method = "", .composition = std::move(composition), .trials = {}});
 }
+
+namespace {
 
 std::ptrdiff_t count_nameless(const std::vector<trial::ChargedAttempt>& attempts) {
   return std::ranges::count_if(attempts, std::not_fn(has_nonce));
@@ -96,7 +93,7 @@ Result<void> put_other_attempts(results::Store& store, const results::StudyRecor
     const bool is_known = std::ranges::count(known.charged, attempt.name, &trial::ChargedAttempt::name) > 0;
     if (has_nonce(attempt) && !is_known && !attempt.events.empty()) others.push_back(attempt);
   }
-  return others.empty() ? Result<void>() : put_charge(store, study, run, trial::events_of(others));
+  return others.empty() ? Result<void>() : put_charge(store, study.spec, run, trial::events_of(others));
 }
 
 // Records what a run cost whose journal is lost; how it ended is not known any more. Database and
@@ -295,25 +292,16 @@ Result<bool> lacks_journals(const results::Store& store, const OutFolder& out, c
     const auto known = store.study(study.id);
     if (!known) return known.error();
     if (says_as_much(*known, study)) continue;
-    const auto is_lost = [&](const std::string& id) { return !mechanism::read_journal(out.journal(id)); };
+    const auto is_lost = [&](const std::string& id) {
+      const auto journal = mechanism::read_journal(out.journal(id));
+      return !journal || !has_lasting_end(*journal);
+    };
     if (std::ranges::any_of(study.trials, is_lost)) return true;
   }
   return false;
 }
 
-// Retires what an open row of a seeded spec lists of runs that began and of which nothing tells any
-// more, so that the odometer knows of them (Odometer::unreadable).
-Result<void> retire_lost_runs(results::Store& store, const OutFolder& out, const RecordedStudy& recorded) {
-  const auto& study = recorded.study;
-  if (results::is_answered(study) || !lists_its_runs(study.method, study.composition)) return {};
-  const auto lost = lost_of(store, out, recorded.journals);
-  if (!lost) return lost.error();
-  if (lost->empty()) return {};
-  const json::object composition{{"rule", "sum"}, {"trials", as_json(*lost)}};
-  return store.put_retired({study.id, study.spec, study.method, composition, *lost});
-}
-
-// The same of a seeded spec, whose lost runs are made again. `remakes`: it has lost some, so that
+// The row of a seeded spec, whose lost runs are made again. `remakes`: it has lost some, so that
 // its comparisons are decided anew; until then a row that had its answer counts what it booked.
 Result<std::string> put_seeded_back(results::Store& store, const OutFolder& out, RecordedStudy recorded,
                                     bool remakes) {
@@ -325,7 +313,6 @@ Result<std::string> put_seeded_back(results::Store& store, const OutFolder& out,
     auto put = store.put_retired({study.id, study.spec, study.method, study.composition, study.trials});
     return put ? Result<std::string>("") : put.error();
   }
-  if (auto retired = retire_lost_runs(store, out, recorded); !retired) return retired.error();
   std::erase_if(recorded.journals,
                 [&](const std::string& id) { return is_missing_journal(out.journal(id)); });
   return put_back(store, out, recorded);

@@ -246,7 +246,7 @@ Result<bool> TrialBook::settle_key(const std::string& path) {
 Result<void> TrialBook::delete_secrets_of(const trial::TrialConfig& config) const {
   const auto id = config.id();
   if (auto deleted = remove_folder(out_.checkpoints(id)); !deleted) return deleted;
-  return config.noise_seed ? Result<void>{} : random::delete_key(out_.key(id));
+  return random::delete_key(out_.key(id));
 }
 
 // A journal that was changed may be put back, so what it booked is left to it; what was recorded

@@ -31,6 +31,8 @@ namespace {
 namespace fs = std::filesystem;
 
 using results::StudyRecord;
+using results::TrialRecord;
+using trial::ChargedAttempt;
 
 constexpr std::size_t kMostShown = 20;  // contradictions
 constexpr std::size_t kMostRows = 5;    // in one of them
@@ -146,10 +148,20 @@ class Merger {
         if (auto put = store_.put_retired(study); !put) return put.error();
       }
     }
+    for (const auto& [id, all] : seeded_attempts_) {
+      if (auto put = put_attempts(id, all); !put) return put.error();
+    }
+    for (const auto& row : open_elsewhere_) {
+      if (auto put = store_.put_retired(row); !put) return put.error();
+    }
     for (const auto& name : continued_) {
       const auto studies = store_.studies(name);
       if (!studies) return studies.error();
-      const bool complete = std::ranges::all_of(*studies, results::is_answered);
+      const auto spec = store_.spec(name);
+      if (!spec) return spec.error();
+      // A seeded spec draws nothing that a complete record would say to be over.
+      const bool complete =
+          *spec && !has_seeded_noise(**spec) && std::ranges::all_of(*studies, results::is_answered);
       if (auto written = write_release_record(store_, into_, name, complete); !written)
         return written.error();
       for (std::size_t side = 1; side < sides_.size(); ++side) {
@@ -264,8 +276,8 @@ class Merger {
                 panel.rows, [&](const spec::Row& row) { return spec::has_sequential_seeds(panel, row); });
           });
           are_parts = !*same && !must_equal;
-          if (!must_equal) continued_.insert(spec.name);
         }
+        if (!must_equal) continued_.insert(spec.name);
       }
       const auto studies = sides_[side].store->studies(spec.name);
       if (!studies) return studies.error();
@@ -364,7 +376,12 @@ class Merger {
     const auto has_answer = [](const StudyRecord& one) {
       return results::is_answered(one) && !results::is_cancelled(one);
     };
-    if (!has_answer(study)) return false;
+    if (!has_answer(study)) {
+      // It may list and book what the other does not.
+      if (!has_answer(earlier))
+        open_elsewhere_.push_back({study.id, study.spec, study.method, study.composition, study.trials});
+      return false;
+    }
     if (!has_answer(earlier)) {
       known->second = side;
       return false;
@@ -444,7 +461,10 @@ class Merger {
       return {};
     }
     if (has_seeded_noise(now.record)) {
-      if (now.is_final) take(id, side, now.has_journal);
+      auto& all = seeded_attempts_.try_emplace(id, earlier.record.charged).first->second;
+      const bool goes_on = !earlier.is_final && !is_contained(now.record.charged, all);
+      add_recorded(all, now.record);
+      if (now.is_final || goes_on) take(id, side, now.has_journal);
       return {};
     }
     const bool may_stay = !now.is_final && is_contained(now.record.charged, earlier.record.charged);
@@ -543,6 +563,37 @@ class Merger {
     return put_system(id, side);
   }
 
+  // A run that is finished is not changed.
+  Result<void> put_other_attempts(const TrialRecord& run, const std::vector<ChargedAttempt>& all) {
+    std::vector<ChargedAttempt> others;
+    for (const auto& attempt : all) {
+      if (!is_contained({attempt}, run.charged)) others.push_back(attempt);
+    }
+    const auto studies = store_.all_studies();
+    if (!studies) return studies.error();
+    const auto row = std::ranges::find_if(
+        *studies, [&](const StudyRecord& one) { return std::ranges::count(one.trials, run.id) > 0; });
+    return put_charge(store_, row != studies->end() ? row->spec : "", run, trial::events_of(others));
+  }
+
+  // Of a seeded run that several folders have: an attempt of one is not always another's.
+  Result<void> put_attempts(const std::string& id, const std::vector<ChargedAttempt>& all) {
+    const auto& side = sides_[runs_.at(id)];
+    auto kept = held(side, id);
+    if (!kept) return kept.error();
+    HYFREEDP_CHECK(kept->has_value(), "a run that was compared is not there");
+    auto& record = (**kept).record;
+    if (is_contained(all, record.charged)) return {};
+    if ((**kept).is_final) return put_other_attempts(record, all);
+    add_recorded(record.charged, {.charged = all});
+    record.events = trial::events_of(record.charged);
+    const auto metrics = side.store->metrics(id, true);
+    if (!metrics) return metrics.error();
+    const auto steps = side.store->steps(id);
+    if (!steps) return steps.error();
+    return store_.put_trial(record, *steps, *metrics);
+  }
+
   // Copies the samples of the machine during the run, unless they are here already.
   Result<void> put_system(const std::string& id, const Side& side) {
     const auto here = store_.system(id);
@@ -562,6 +613,9 @@ class Merger {
   results::Store& store_;
   std::vector<std::unique_ptr<results::Store>> stores_;
   std::vector<Side> sides_;  // the first is `into`
+  // All attempts at the seeded runs that several folders have.
+  std::map<std::string, std::vector<ChargedAttempt>> seeded_attempts_;
+  std::vector<results::RetiredStudy> open_elsewhere_;  // rows that are open in several folders
   // The side from which each thing is taken.
   std::map<std::string, std::size_t> specs_, studies_, runs_, journals_, releases_;
   // Specs of which rows of another folder come, or with which one folder went on.

@@ -27,9 +27,7 @@ Result<std::vector<accounting::Event>> run_under(mechanism::Observer& observer, 
                           .observer = &observer,
                           .parts = parts});
   if (!end) return end.error();
-  if (!config.noise_seed) {
-    if (auto deleted = random::delete_key(key_path); !deleted) return deleted.error();
-  }
+  if (auto deleted = random::delete_key(key_path); !deleted) return deleted.error();
   if (end->finish.state != trial::TrialState::finished) {
     return error("A run of the audit did not finish (" + end->finish.kind + "): " + end->finish.message);
   }

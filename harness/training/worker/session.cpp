@@ -188,7 +188,7 @@ std::optional<Finish> Session::run_to_finish(const Request& request) {
       return failure("internal", deleted.error().message);
     }
   }
-  if (*end && !config->noise_seed) {
+  if (*end) {
     // Whoever held the key could subtract the noise; a finished run has no use for it.
     if (auto deleted = random::delete_key(request.key); !deleted) {
       return failure("internal", deleted.error().message);
