@@ -184,7 +184,7 @@ Result<Names> own_class_names(const std::string& dataset, const json::object& op
 
 Result<std::string> head_names_note(const Facts& facts, const json::object& options,
                                     const std::string& network, const json::object& model) {
-  const auto weights = string_or(model, "weights", "");
+  const auto weights = models::weights_named(model);
   if (weights.empty() || sizes(facts, options).labels != LabelKind::classes) return "";
   // A network without that option takes the head of the file if it is of as many classes.
   const auto known = models::find_model(network);
@@ -293,7 +293,7 @@ Result<void> check_columns_of_weights(const Facts& facts, const json::object& op
 }
 
 std::string pool_note(const json::object& model) {
-  const auto here = string_or(model, "pool", ""), weights = string_or(model, "weights", "");
+  const auto here = string_or(model, "pool", ""), weights = models::weights_named(model);
   const auto folder = folder_of(weights);
   if (here.empty() || !folder || string_or(model, "head", "new") != "file") return {};
   // Transformers' files have this one, and so has a run whose config leaves it out.
@@ -317,7 +317,7 @@ std::string base_note(const json::object& model) {
   if (theirs.empty() || theirs == here) return {};
   return fmt::format(
       "The adapter '{}' was trained on other weights than '{}' (trial.json: weights_sha256 {}...).", adapter,
-      string_or(model, "weights", ""), theirs.substr(0, 12));
+      models::weights_named(model), theirs.substr(0, 12));
 }
 
 std::string overlap_note(const Facts& facts, const std::string& weights) {

@@ -5,6 +5,7 @@
 
 #include "harness/mechanism/releases.h"
 #include "optimizers/facts.h"
+#include "optimizers/options.h"
 
 namespace hyfreedp::mechanism {
 namespace {
@@ -53,7 +54,7 @@ Result<void> check_controller(const TrialConfig& config) {
                     "optimizer that takes a learning rate.",
                     config.optimizer.name, facts.name));
   }
-  if (const auto warmup = int_or(config.controller.options, "warmup", 0);
+  if (const auto warmup = read_options<optimizers::ScheduleOptions>(config.controller.options).warmup;
       warmup > 0 && warmup >= config.steps) {
     return error(
         fmt::format("a 'warmup' of {} steps is not over when the run is, after {}.", warmup, config.steps));

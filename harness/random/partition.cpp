@@ -5,10 +5,8 @@
 namespace hyfreedp::random {
 
 Result<std::optional<Part>> part_of(const json::object& options) {
-  if (!options.contains("part")) return std::optional<Part>{};
-  Part part{.name = string_or(options, "part", ""),
-            .rate = double_or(options, "part_rate", 0),
-            .key = string_or(options, "part_key", "")};
+  if (!options.contains(kPart)) return std::optional<Part>{};
+  auto part = read_options<Part>(options);
   if (part.name != kTuningPart && part.name != kRestPart) {
     return error("the part '" + part.name + "' of the data is neither 'tuning' nor 'rest'.");
   }
@@ -17,14 +15,13 @@ Result<std::optional<Part>> part_of(const json::object& options) {
 }
 
 json::object with_part(json::object options, const Part& part) {
-  options["part"] = part.name;
-  options["part_rate"] = part.rate;
-  options["part_key"] = part.key;
+  for (const auto& option : as_json(part)) options[option.key()] = option.value();
   return options;
 }
 
 json::object without_part(json::object options) {
-  for (const char* name : {"part", "part_rate", "part_key"}) options.erase(name);
+  const auto names = as_json(Part());
+  for (const auto& option : names) options.erase(option.key());
   return options;
 }
 

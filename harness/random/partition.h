@@ -15,12 +15,14 @@
 #include <string>
 #include <vector>
 
-#include "harness/base/json.h"
+#include "harness/base/describe.h"
 
 namespace hyfreedp::random {
 
 inline constexpr const char* kTuningPart = "tuning";
 inline constexpr const char* kRestPart = "rest";
+
+inline constexpr const char* kPart = "part";  // the option that names it
 
 struct Part {
   std::string name;
@@ -29,7 +31,11 @@ struct Part {
 
   // Whether both are parts of one partition.
   bool is_beside(const Part& other) const { return rate == other.rate && key == other.key; }
+  static constexpr std::array kNames = {description::Name{"name", kPart},
+                                        description::Name{"rate", "part_rate"},
+                                        description::Name{"key", "part_key"}};
 };
+BOOST_DESCRIBE_STRUCT(Part, (), (name, rate, key))
 
 // The part that a dataset's options name, or nothing. An error where an option is missing or out of
 // range.

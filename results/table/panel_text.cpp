@@ -4,8 +4,10 @@
 #include <map>
 
 #include "datasets/facts.h"
+#include "datasets/image_options.h"
 #include "datasets/notes/weights_notes.h"
 #include "harness/base/text.h"
+#include "harness/models/facts/weights_source.h"
 #include "results/table/footnotes.h"
 
 namespace hyfreedp::results {
@@ -24,7 +26,8 @@ bool has_own_test(const spec::Panel& panel) { return panel.test > 0 && is_own(pa
 bool has_own_records(const trial::OodTest& shifted) { return is_own(shifted.dataset); }
 
 std::string split_of(const spec::Panel& panel) {
-  const char* kind = bool_or(panel.dataset.options, "public", false) ? "declared public" : "private";
+  const char* kind =
+      read_options<datasets::OpenOptions>(panel.dataset.options).is_public ? "declared public" : "private";
   std::vector<std::string> parts{fmt::format("{} {} training", panel.population, kind)};
   if (panel.validation > 0) parts.push_back(fmt::format("{} {} validation", panel.validation, kind));
   if (panel.test > 0)
@@ -76,7 +79,7 @@ std::vector<std::string> overlap_notes(const spec::Panel& panel) {
   const auto add = [&](const trial::Named& dataset, const auto& note_of) {
     const auto facts = datasets::find_dataset(dataset.name);
     for (const auto* options : {&panel.model.options, &dataset.options}) {
-      auto note = facts ? note_of(**facts, string_or(*options, "weights", "")) : "";
+      auto note = facts ? note_of(**facts, models::weights_named(*options)) : "";
       if (!note.empty()) notes.push_back(std::move(note));
     }
   };

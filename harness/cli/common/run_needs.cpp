@@ -19,7 +19,7 @@ namespace {
 
 // All of the dataset that is not here: its files, and the weights that make its features.
 bool is_fetchable(const datasets::Facts& facts, const json::object& options) {
-  const auto own = string_or(options, "path", ""), weights = string_or(options, "weights", "");
+  const auto own = string_or(options, "path", ""), weights = models::weights_named(options);
   const bool files = own.empty() ? datasets::locate(facts) || !facts.supply.empty()
                                  : datasets::locate_own_files(own).has_value();
   return files &&
@@ -53,7 +53,7 @@ class Downloads {
     if (!datasets::locate(**facts)) add_download((**facts).supply, needs_);
   }
   void weights(const json::object& options) {
-    const auto name = string_or(options, "weights", "");
+    const auto name = models::weights_named(options);
     const auto* known = models::find_pretrained(name);
     if (known == nullptr || !counted_.insert("weights " + name).second) return;
     if (!models::locate_weights(name)) add_download(known->supply, needs_);

@@ -8,6 +8,7 @@
 #include "harness/base/files.h"
 #include "harness/base/text.h"
 #include "harness/models/facts/catalogue.h"
+#include "harness/models/networks/options.h"
 
 namespace hyfreedp::models {
 namespace {
@@ -142,6 +143,10 @@ Result<std::string> checksum_of(const std::string& folder, const Kind& kind) {
 }  // namespace
 
 std::string fetched_weights_folder(const std::string& name) { return cache_folder() + "/weights/" + name; }
+
+std::string weights_named(const json::object& options) {
+  return read_options<SharedOptions>(options).weights.value_or("");
+}
 
 Result<std::string> locate_weights(const std::string& folder) { return locate(folder, kWeights); }
 Result<json::object> weights_config(const std::string& folder) { return config_of(folder, kWeights); }

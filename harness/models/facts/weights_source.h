@@ -27,6 +27,8 @@ inline constexpr const char* kKeptNote =
 inline constexpr const char* kFeatureMean = "features.safetensors";
 inline constexpr const char* kStagedMetadata = "kept.json";
 
+// The option `weights` of a model or dataset; empty where it has none.
+std::string weights_named(const json::object& options);
 // The folder's path. The error says what was needed and where it was looked for.
 Result<std::string> locate_weights(const std::string& folder);
 // The folder of fetched weights, cache_folder()/weights/NAME.

@@ -14,6 +14,7 @@
 #include "harness/mechanism/set_optimizer.h"
 #include "harness/models/facts/facts.h"
 #include "harness/models/facts/microbatch.h"
+#include "harness/models/facts/weights_source.h"
 #include "harness/random/partition.h"
 #include "harness/trial/checkpoint_size.h"
 #include "optimizers/facts.h"
@@ -204,7 +205,7 @@ bool computes_narrow(const trial::TrialConfig& config) {
 
 // A file of weights is read on the machine, wherever the network is, before it trains.
 double reading_bytes(const trial::TrialConfig& config, const models::StepMemory& step) {
-  return string_or(config.model.options, "weights", "").empty() ? 0 : 2 * step.parameters * kFloat;
+  return models::weights_named(config.model.options).empty() ? 0 : 2 * step.parameters * kFloat;
 }
 
 }  // namespace

@@ -10,6 +10,8 @@
 #include "datasets/table_file.h"
 #include "harness/base/text.h"
 #include "harness/models/facts/facts.h"
+#include "harness/models/facts/weights_source.h"
+#include "harness/models/networks/options.h"
 #include "harness/runner/lineage/initial_weights.h"
 #include "results/table/cell_text.h"
 #include "results/table/table_model.h"
@@ -57,11 +59,11 @@ json::object model_entry(const json::object& config, const json::object& kept) {
   } else {
     const bool adapter = bool_or(kept, "adapter", false);
     const bool network = bool_or(kept, "network", false);
-    entry["weights"] = network ? kFolder : string_or(options, "weights", "");
+    entry["weights"] = network ? kFolder : models::weights_named(options);
     if (adapter) entry["adapter"] = kFolder;
     if (options.contains("head")) entry["head"] = network ? "file" : string_or(options, "head", "");
     if (is_pool_not_in_folder(name) && options.contains("pool")) entry["pool"] = options.at("pool");
-    entry["trainable"] = string_or(options, "trainable", "full");
+    entry["trainable"] = read_options<models::SharedOptions>(options).trainable;
     if (const auto* pattern = options.if_contains("trainable_pattern");
         pattern != nullptr && !pattern->is_null()) {
       entry["trainable_pattern"] = *pattern;

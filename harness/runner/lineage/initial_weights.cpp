@@ -11,6 +11,7 @@
 #include "harness/base/safetensors_file.h"
 #include "harness/models/facts/catalogue.h"
 #include "harness/models/facts/weights_source.h"
+#include "harness/models/networks/options.h"
 
 namespace hyfreedp::runner {
 namespace {
@@ -187,16 +188,23 @@ std::string said_as(const std::string& seen, const std::string& here) {
 
 struct Start {
   const char* option;
+  std::string given;
   Result<std::string> (*locate)(const std::string&);
 };
-constexpr Start kStarts[] = {{"weights", models::locate_weights}, {"adapter", models::locate_adapter}};
+
+// Of those that the model's options name.
+std::vector<Start> starts_of(const json::object& options) {
+  const auto shared = read_options<models::SharedOptions>(options);
+  std::vector<Start> starts;
+  if (shared.weights) starts.push_back({"weights", *shared.weights, models::locate_weights});
+  if (shared.adapter) starts.push_back({"adapter", *shared.adapter, models::locate_adapter});
+  return starts;
+}
 
 std::string folders_of(const json::object& options) {
   std::string folders;
-  for (const auto& start : kStarts) {
-    const auto given = string_or(options, start.option, "");
-    if (!given.empty()) folders += fmt::format("{}{}: {}", folders.empty() ? "" : ", ", start.option, given);
-  }
+  for (const auto& start : starts_of(options))
+    folders += fmt::format("{}{}: {}", folders.empty() ? "" : ", ", start.option, start.given);
   return folders;
 }
 
@@ -272,12 +280,10 @@ Result<void> check_test(const TestedData& test, const json::array& releases, con
 
 Result<SeenData> private_data_of_start(const json::object& options) {
   SeenData seen;
-  for (const auto& start : kStarts) {
-    const auto given = string_or(options, start.option, "");
-    if (given.empty()) continue;
-    const auto folder = start.locate(given);
+  for (const auto& start : starts_of(options)) {
+    const auto folder = start.locate(start.given);
     // Public weights, which are not here yet; a run asks again.
-    if (!folder && models::find_pretrained(given) != nullptr) continue;
+    if (!folder && models::find_pretrained(start.given) != nullptr) continue;
     if (!folder) return folder.error();
     if (auto added = add_private_data(*folder, seen); !added) return added.error();
   }

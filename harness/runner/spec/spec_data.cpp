@@ -13,6 +13,7 @@
 #include "harness/models/facts/facts.h"
 #include "harness/models/facts/named_files.h"
 #include "harness/models/facts/weights_fit.h"
+#include "harness/models/facts/weights_source.h"
 #include "harness/runner/lineage/test_data.h"
 #include "harness/runner/spec/mistakes/spec_examples.h"
 #include "harness/runner/spec/spec_named.h"
@@ -51,7 +52,8 @@ json::object making_of(const json::object& options) {
     if (const auto* value = options.if_contains(name)) making[name] = *value;
   }
   if (datasets::uses_network(options)) {
-    making["weights"] = string_or(options, "weights_sha256", string_or(options, "weights", ""));
+    const auto open = hyfreedp::read_options<datasets::OpenOptions>(options);
+    making["weights"] = open.weights_sha256.value_or(open.weights.value_or(""));
   }
   return making;
 }
@@ -142,11 +144,13 @@ void warn_of_weights(const Entry& entry, const spec::Named& dataset, const spec:
     if (!note.empty()) problems.warn(entry.remark(note));
   };
   for (const auto* options : {&model.options, &dataset.options}) {
-    const auto weights = string_or(*options, "weights", "");
+    const auto weights = models::weights_named(*options);
     // If a network makes features, the model sees no pixels.
     const bool of_features = options == &dataset.options;
     if (of_features == datasets::uses_network(dataset.options)) {
-      const auto network = of_features ? string_or(dataset.options, "network", "") : model.name;
+      const auto network =
+          of_features ? hyfreedp::read_options<datasets::OpenOptions>(dataset.options).network.value_or("")
+                      : model.name;
       warn(datasets::scale_note(facts, dataset.options, network, weights));
       warn(datasets::interpolation_note(facts, dataset.options, weights));
       warn(models::positions_note(network, weights));
@@ -154,7 +158,7 @@ void warn_of_weights(const Entry& entry, const spec::Named& dataset, const spec:
     warn(datasets::overlap_note(facts, weights));
     warn(datasets::centred_note(weights));
   }
-  warn(datasets::tokenizer_note(dataset.options, string_or(model.options, "weights", "")));
+  warn(datasets::tokenizer_note(dataset.options, models::weights_named(model.options)));
   warn(datasets::base_note(model.options));
   warn(datasets::pool_note(model.options));
 }
@@ -164,7 +168,7 @@ void warn_of_weights(const Entry& entry, const std::vector<trial::OodTest>& sets
   for (const auto& one : sets) {
     const auto& facts = *datasets::find_dataset(one.dataset.name).value();
     for (const auto* options : {&model, &one.dataset.options}) {
-      const auto overlap = datasets::seen_test_note(facts, string_or(*options, "weights", ""));
+      const auto overlap = datasets::seen_test_note(facts, models::weights_named(*options));
       if (!overlap.empty()) problems.warn(entry.remark(overlap));
     }
   }
@@ -235,7 +239,7 @@ PanelData read_data_and_model(const Layers& layers, Problems& problems) {
   check_weights(*layers.find("model"), *panel.model, models::model_input(*panel.sizes), problems);
   check_head_names(*layers.find("model"), *panel.dataset, *panel.model, problems);
   if (const auto same = datasets::check_columns_of_weights(facts, panel.dataset->options,
-                                                           string_or(panel.model->options, "weights", ""));
+                                                           models::weights_named(panel.model->options));
       !same) {
     problems.add(layers.find("model")->wrong_inside(same.error().message, ""));
   }

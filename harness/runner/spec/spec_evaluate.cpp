@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "datasets/text_tokenizer.h"
 #include "harness/runner/spec/spec.h"
 
 namespace hyfreedp::runner {
@@ -14,7 +15,7 @@ void check_written(const Entry& written, const spec::Named& dataset, Problems& p
   if (datasets::sizes(**facts, dataset.options).labels != datasets::LabelKind::tokens) {
     problems.add(
         written.wrong("is for language models; " + dataset.name + " has no texts that are continued", ""));
-  } else if (string_or(dataset.options, "tokenizer", "").empty()) {
+  } else if (!hyfreedp::read_options<datasets::TokenizerOptions>(dataset.options).tokenizer) {
     problems.add(written.wrong("needs a dataset with 'tokenizer', which makes texts of tokens", ""));
   }
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "baselines/baseline.h"
+#include "baselines/private_selection.h"
 #include "harness/base/text.h"
 #include "harness/runner/spec/mistakes/spec_examples.h"
 #include "harness/runner/spec/spec.h"
@@ -205,7 +206,7 @@ void read_paper(const Entry& given, const PanelFrame& frame, const std::vector<d
 double score_loss_bound(const baselines::Baseline& method, const json::object& options) {
   const auto& reading = baselines::reading_of(method, options);
   if (!reading.releases_scores || !reading.releases_scores(options)) return 0;
-  return double_or(options, "score_loss_bound", 0);
+  return hyfreedp::read_options<baselines::ScoreOptions>(options).score_loss_bound;
 }
 
 // A method that chooses needs something to choose by, and a private accuracy may be released only
