@@ -162,7 +162,13 @@ Result<void> JournalWriter::State::go_on_from(const Parsed& parsed, const Earlie
                            last != parsed.attempts.end() && last->second.is_unused();
     attempt = journal.attempt + (is_unused ? 0 : 1);
   }
-  if (!is_seeded) {
+  if (is_seeded) {
+    // The first one is made again.
+    if (earlier.key && !journal.nonces.contains(earlier.key->nonce)) {
+      lost = earlier.key->attempt;
+      lost_nonce = lost > 0 ? earlier.key->nonce : "";
+    }
+  } else {
     const auto in_journal = attempt;
     if (earlier.key && !journal.nonces.contains(earlier.key->nonce)) {
       lost = earlier.key->attempt + 1;

@@ -77,9 +77,10 @@
 // lost, too.
 //
 // The noise of a seeded run comes from its seed and the number of the attempt, and can be repeated:
-// whatever its journal lost, it begins again with attempt 0, and counts no lost attempts. Its
-// nonces are the numbers (seeded_nonce). Its key file tells which attempt began; the key in it is
-// not used.
+// whatever its journal lost, it begins again with attempt 0, which is the same release. Its nonces
+// are the numbers (seeded_nonce). Its key file tells which attempt began; the key in it is not
+// used. Where the journal lacks that attempt, the next start line counts those from 1 to it as
+// "lost".
 #pragma once
 
 #include <cstdint>

@@ -53,7 +53,10 @@ std::vector<trial::ChargedAttempt> Reader::charged(Last last) const {
           rest.push_back(score_event(score.noise_multiplier, score.split));
       }
     }
-    all.push_back({attempt.name, std::move(charge), std::move(rest)});
+    // A lost attempt of a seeded run is made again under its name, and is charged whole already.
+    const auto is_lost = [&](const auto& one) { return one.name == attempt.name; };
+    if (std::none_of(journal_.charged.begin(), journal_.charged.end(), is_lost))
+      all.push_back({attempt.name, std::move(charge), std::move(rest)});
   }
   return all;
 }
@@ -149,8 +152,10 @@ Result<void> Reader::go_on_from(std::int64_t step, const std::string& where) {
 }
 
 void Reader::take_lost(std::int64_t count, const std::string& nonce) {
+  const bool is_seeded = journal_.config.noise_seed.has_value();
   for (std::int64_t i = 0; i < count; ++i) {
-    journal_.charged.push_back({i + 1 == count ? nonce : "", events(journal_.config)});
+    const auto name = is_seeded ? seeded_nonce(i + 1) : i + 1 == count ? nonce : "";
+    journal_.charged.push_back({name, events(journal_.config)});
   }
   journal_.lost += count;
   if (!nonce.empty()) journal_.nonces.insert(nonce);

@@ -6,14 +6,14 @@ namespace hyfreedp::mechanism {
 namespace {
 
 Result<std::optional<random::LabelledKey>> stored_key(const std::string& key_file) {
-  if (key_file.empty()) return error("A trial needs the path of its key file ('key').");
+  if (key_file.empty()) return error("An unseeded trial needs the path of its key file ('key').");
   return random::read_key(key_file);
 }
 
 }  // namespace
 
 Result<EarlierAttempts> earlier_attempts(const trial::TrialConfig& config, const std::string& key_file) {
-  if (config.noise_seed) return EarlierAttempts{};
+  if (config.noise_seed && key_file.empty()) return EarlierAttempts{};
   const auto stored = stored_key(key_file);
   if (!stored) return stored.error();
   if (!*stored) return EarlierAttempts{};
@@ -22,6 +22,7 @@ Result<EarlierAttempts> earlier_attempts(const trial::TrialConfig& config, const
 
 Result<random::Key> run_key(const trial::TrialConfig& config, const std::string& key_file,
                             const JournalWriter& journal) {
+  if (config.noise_seed && key_file.empty()) return seeded_key(config);
   const auto stored = stored_key(key_file);
   if (!stored) return stored.error();
   auto key = *stored && (**stored).label && (**stored).label->nonce == journal.nonce()

@@ -10,14 +10,14 @@
 
 namespace hyfreedp::mechanism {
 
-// The key file's record of earlier attempts of an unseeded run, for JournalWriter::open. It is
-// empty for a seeded run, which makes the same attempts again. Returns an error if the file is not
-// a key file or if other users may read it.
+// The key file's record of a run's earlier attempts, for JournalWriter::open. Returns an error if
+// the file is not a key file or if other users may read it.
 Result<EarlierAttempts> earlier_attempts(const trial::TrialConfig& config, const std::string& key_file);
 
 // The key of the journal's present attempt. The key file then has a label of that attempt, so that
 // it is charged where the journal is lost. It stays there until the run is complete.
-//   seeded     seeded_key(config); of the file the label alone is used
+//   seeded     seeded_key(config); of the file the label alone is used, and no file is written
+//              where `key_file` is empty
 //   unseeded   the key in `key_file`, if it has the journal's nonce; otherwise a new one from the
 //              system's entropy, which replaces the file
 Result<random::Key> run_key(const trial::TrialConfig& config, const std::string& key_file,

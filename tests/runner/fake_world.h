@@ -239,7 +239,7 @@ class FakeExecutor final : public Executor {
                                                          const std::string& key) {
     mechanism::EarlierAttempts earlier{.recorded = int_or(request, "attempts", 0)};
     const auto stored = random::read_key(key).value();
-    if (stored && !config.noise_seed) {
+    if (stored) {
       earlier.key = stored->label;
       earlier.has_old_key = !stored->label;
     }

@@ -273,9 +273,14 @@ TEST_P(SeededRecord, AJournalWithoutItsBookingsIsChargedWhole) {
   const auto text = read_file(path).value();
   ASSERT_TRUE(write_file_atomically(path, text.substr(0, text.find('\n') + 1)));
   EXPECT_DOUBLE_EQ(spent(), booked);
+  run(with_seeds("[0, 1]"));
+  EXPECT_TRUE(all_are_answered());
+  EXPECT_DOUBLE_EQ(spent(), booked);
+  world.forget_database();
   fs::remove(path);
   EXPECT_DOUBLE_EQ(spent(), booked);
   run(with_seeds("[0, 1]"));
+  EXPECT_TRUE(all_are_answered());
   EXPECT_DOUBLE_EQ(spent(), booked);
 }
 

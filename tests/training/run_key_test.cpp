@@ -22,11 +22,16 @@ std::unique_ptr<mechanism::JournalWriter> journal_in(const TemporaryFolder& fold
 TEST(RunKey, OfASeededRunIsItsSeeds) {
   const TemporaryFolder folder;
   const auto config = small_config();
-  const auto journal = journal_in(folder, config, "");
-  EXPECT_EQ(run_key(config, "", *journal).value(), seeded_key(config));
+  const auto file = folder.file("a.key");
+  const auto journal = journal_in(folder, config, file);
+  EXPECT_EQ(run_key(config, file, *journal).value(), seeded_key(config));
+  EXPECT_EQ(random::read_key(file).value()->label->nonce, mechanism::seeded_nonce(0));
+  ASSERT_TRUE(journal->begin_next_attempt());
+  EXPECT_EQ(run_key(config, file, *journal).value(), seeded_key(config));
+  EXPECT_EQ(random::read_key(file).value()->label->nonce, mechanism::seeded_nonce(1));
   auto other = config;
   other.repetition = 1;
-  EXPECT_NE(run_key(other, "", *journal_in(folder, other, "")).value(), seeded_key(config));
+  EXPECT_NE(run_key(other, file, *journal_in(folder, other, file)).value(), seeded_key(config));
 }
 
 TEST(RunKey, OfASeededRunIsThatOfEachDevice) {

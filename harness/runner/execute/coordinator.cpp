@@ -100,6 +100,7 @@ Result<void> Coordinator::open_studies(const Spec& spec) {
   auto planned = plan_release(spec);
   if (!planned) return planned.error();
   const auto& name = spec.content.name;
+  if (auto made = make_closed_folder(out_.keys()); !made) return made.error();
   if (!has_seeded_noise(spec)) {
     std::set<std::string> ids;
     for (const auto& study : *planned) ids.insert(study.id);

@@ -52,7 +52,6 @@ Result<std::optional<std::string>> hide_draws(const OutFolder& out, std::vector<
   }
   // A new key would stand in the place of the one that is gone.
   if (is_gone) return std::optional<std::string>{};
-  if (auto made = make_closed_folder(out.keys()); !made) return made.error();
   const auto key = random::create_or_read_key(path);
   if (!key) return key.error();
   draw_from(*key, planned);

@@ -98,9 +98,11 @@ Result<std::optional<trial::TrialConfig>> config_of(const KnownOfTrial& known) {
   return std::optional(std::move(*config));
 }
 
-// The name of a further attempt of a seeded run.
-std::string next_seeded(const std::vector<ChargedAttempt>& charged) {
+// The name of the attempt that a worker of a seeded run may have begun; without a journal it is the
+// first.
+std::string begun_seeded(const results::TrialRecord& recorded, const std::vector<ChargedAttempt>& charged) {
   std::int64_t next = 0;
+  if (*recorded.begun_after == 0) return mechanism::seeded_nonce(next);
   while (std::ranges::count(charged, mechanism::seeded_nonce(next), &ChargedAttempt::name) > 0) ++next;
   return mechanism::seeded_nonce(next);
 }
@@ -141,7 +143,7 @@ Result<std::vector<ChargedAttempt>> charge_of(const KnownOfTrial& known) {
   // A worker that found the key goes on with the key's attempt.
   const auto name = has_begun                                  ? journal->nonce
                     : key && key->nonce == recorded->begun_key ? key->nonce
-                    : is_seeded                                ? next_seeded(charged)
+                    : is_seeded                                ? begun_seeded(*recorded, charged)
                                                                : std::string();
   charge_whole(name, planned, charged);
   return charged;

@@ -218,11 +218,12 @@ Result<bool> TrialBook::settle_key(const std::string& path) {
   if (!known) return known.error();
   if (*known && results::is_final(**known)) return true;
   auto journal = mechanism::read_journal(out_.journal(id));
+  const auto config = trial::TrialConfig::from_json((**label).config, path);
+  if (!config) return config.error();
+  if (config->noise_seed) return false;  // it is no secret
   if (journal && journal->nonces.contains((**label).nonce)) return true;
   if (!journal && has_journal) return false;               // it may be mended
   if (journal && has_lasting_end(*journal)) return false;  // of another folder
-  const auto config = trial::TrialConfig::from_json((**label).config, path);
-  if (!config) return config.error();
   const auto known_attempts = attempts(*config);
   if (!known_attempts) return known_attempts.error();
   // Opens the journal as a worker that goes on does: the start line charges what is lost.

@@ -12,6 +12,7 @@
 #include "harness/base/files.h"
 #include "harness/base/text.h"
 #include "harness/mechanism/journal.h"
+#include "harness/mechanism/releases.h"
 #include "harness/runner/executors/executor.h"
 #include "harness/runner/odometer/charge.h"
 #include "harness/runner/odometer/release.h"
@@ -461,10 +462,16 @@ class Merger {
       return {};
     }
     if (has_seeded_noise(now.record)) {
+      const auto config = trial::TrialConfig::from_json(now.record.config, "trial " + id);
+      if (!config) return config.error();
       auto& all = seeded_attempts_.try_emplace(id, earlier.record.charged).first->second;
       const bool goes_on = !earlier.is_final && !is_contained(now.record.charged, all);
-      add_recorded(all, now.record);
+      add_seeded(all, now.record, *config);
       if (now.is_final || goes_on) take(id, side, now.has_journal);
+      // The price of a selection that is over does not grow by single runs.
+      const auto& over = now.is_final ? now : earlier;
+      const bool is_over = over.is_final && config->evaluation.score.has_value();
+      if (is_over && !is_contained(all, over.record.charged)) differ(id, before, side);
       return {};
     }
     const bool may_stay = !now.is_final && is_contained(now.record.charged, earlier.record.charged);
@@ -475,6 +482,22 @@ class Merger {
       differ(id, before, side);
     }
     return {};
+  }
+
+  // Attempts of one number that began at different steps are not the same release: together they
+  // release no more than the whole run.
+  static void add_seeded(std::vector<ChargedAttempt>& all, const TrialRecord& record,
+                         const trial::TrialConfig& config) {
+    auto now = record;
+    for (auto& attempt : now.charged) {
+      const bool differs = !is_contained({attempt}, all) || std::ranges::none_of(all, [&](const auto& one) {
+        return one.name == attempt.name && is_contained({one}, {attempt});
+      });
+      const bool is_known = std::ranges::count(all, attempt.name, &ChargedAttempt::name) > 0;
+      if (is_known && differs && attempt.name != mechanism::seeded_nonce(0))
+        attempt = {attempt.name, mechanism::events(config)};
+    }
+    add_recorded(all, now);
   }
 
   Result<bool> is_same_run(const std::string& id, std::size_t before, const Held& earlier, std::size_t side,
