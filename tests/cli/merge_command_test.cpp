@@ -257,6 +257,20 @@ TEST_F(Merge, EveryAttemptAtASeededRunCounts) {
   }
 }
 
+// Its cost is one selection's, however many of its runs another folder made twice.
+TEST_F(Merge, ASeededSelectionThatIsOverGetsNoAttemptsMore) {
+  const auto yaml = spec_of(kSelectionRow, "seeded", "s-1");
+  fill("over", yaml);
+  fill_killed("twice", yaml);
+  runner::FakeExecutor elsewhere;
+  elsewhere.machine = "another";
+  elsewhere.fate = [](const auto&) { return runner::Fate::kill; };
+  fill("twice", yaml, elsewhere);
+  const auto before = content("over");
+  EXPECT_EQ(merge({"twice"}, "over"), 2);
+  EXPECT_EQ(content("over"), before);
+}
+
 TEST_F(Merge, TheReleaseRecordOfASeededSpecHasTheRunsThatBeganInEachFolder) {
   const auto yaml = with_seeds(spec_of(kFixedRow, "seeded", "s-1"), "[0, 1]");
   fill_part("a", yaml, {"seed=0"});

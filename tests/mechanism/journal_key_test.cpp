@@ -6,6 +6,7 @@
 #include "harness/base/files.h"
 #include "harness/mechanism/journal.h"
 #include "harness/mechanism/journal_line.h"
+#include "harness/mechanism/releases.h"
 #include "harness/trial/event_tally.h"
 #include "tests/trial/fixtures.h"
 
@@ -280,6 +281,27 @@ TEST(JournalKey, AKeyOfAnOlderVersionThatHasLostItsJournalIsRefused) {
   for (const char* part : {"the journal is missing", "version 0.6", "--fresh"}) {
     EXPECT_NE(refused.error().message.find(part), std::string::npos) << refused.error().message;
   }
+}
+
+// Attempt 0 is made again; of those after it the key alone tells.
+TEST(JournalKey, ASeededRunThatLostItsJournalIsChargedLaterAttemptsWhole) {
+  const TemporaryFolder folder;
+  const auto config = private_config(1000);
+  const auto path = folder.file("a.jsonl");
+  const random::KeyLabel key{
+      .nonce = seeded_nonce(2), .trial = config.id(), .attempt = 2, .config = config.to_json()};
+  {
+    const auto writer = JournalWriter::open(path, config, kHere, {.key = key}).value();
+    EXPECT_EQ(writer->attempt(), 0);
+    RunFiles::execute(*writer, 2);
+    ASSERT_TRUE(writer->begin_next_attempt());
+    RunFiles::execute(*writer, 2);
+  }
+  std::map<std::string, std::int64_t> charged;
+  for (const auto& attempt : read_journal(path).value().charged)
+    charged[attempt.name] += EventTally(events_of({attempt})).contains(EventTally(events(config)));
+  EXPECT_EQ(charged, (std::map<std::string, std::int64_t>{
+                         {seeded_nonce(0), 1}, {seeded_nonce(1), 1}, {seeded_nonce(2), 1}}));
 }
 
 TEST(JournalKey, ASeededRunCountsItsAttemptsAndIsRepeatedAsItIs) {

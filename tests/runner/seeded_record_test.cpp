@@ -8,6 +8,7 @@
 #include "harness/base/files.h"
 #include "harness/runner/execute/cancelled_study.h"
 #include "harness/runner/execute/reopen.h"
+#include "harness/runner/odometer/trial_book.h"
 #include "tests/runner/lost_files.h"
 
 namespace hyfreedp::runner {
@@ -330,6 +331,39 @@ TEST_P(SeededRecord, ASecondAttemptCountsWithoutItsJournal) {
   run(yaml);
   EXPECT_GE(spent(), twice);
   fs::remove_all(kept_journals);
+}
+
+// A command takes its begin into the database, and all is killed again before a journal is there.
+TEST_P(SeededRecord, ARunThatBeganTwiceWithoutAJournalCountsOnce) {
+  const auto yaml = with_seeds("[0, 1]");
+  run(yaml);
+  const auto whole = spent();
+  world.forget_database();
+  fs::remove_all(world.out().journals());
+  for (int times = 0; times < 2; ++times) {
+    FakeExecutor killed;
+    killed.fate = [](const auto&) { return Fate::crash_unwritten; };
+    EXPECT_FALSE(world.try_run(world.read(yaml), killed, kNever, false));
+    for (const auto& trial : world.store().trials().value())
+      ASSERT_TRUE(TrialBook(world.store(), world.out()).take_in(trial.id));
+  }
+  run(yaml);
+  EXPECT_DOUBLE_EQ(spent(), whole);
+}
+
+TEST_P(SeededRecord, ItsKeyStaysUntilTheRunIsOver) {
+  FakeExecutor killed;
+  killed.fate = [](const auto&) { return Fate::crash; };
+  const auto yaml = with_seeds("[0, 1]");
+  EXPECT_FALSE(world.try_run(world.read(yaml), killed, kNever, false));
+  const auto key = world.out().key(killed.submitted.front());
+  ASSERT_TRUE(fs::exists(key));
+  lose_journals();
+  run(fixed("1e-4", "q", "noise_seed: s\n"), true);
+  EXPECT_TRUE(fs::exists(key));
+  EXPECT_FALSE(fs::exists(world.out().journal(killed.submitted.front())));
+  run(yaml, true);
+  EXPECT_FALSE(fs::exists(key));
 }
 
 // Its worker ended before it was to book anything.
