@@ -41,8 +41,8 @@ std::vector<TableShape> table_shapes(const Sizes& sizes, TableType type);
 // number for small images is never above 256.
 std::int64_t frozen_images_at_once(std::int64_t values, bool on_cpu);
 
-// What images are, as the cache knows them: the dataset's name and `files`, the checksums of its
-// files or the mark of a user's own.
+// Returns what images are, as the cache knows them: the dataset's name and `files`, the checksums
+// of its files or the mark of a user's own.
 json::object image_identity(const std::string& dataset, json::value files);
 // The path of images, or of the features that a frozen network gives. `device`: where it computes.
 std::string image_cache_path(const json::object& identity, const json::object& options,

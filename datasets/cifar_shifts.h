@@ -18,7 +18,7 @@
 
 namespace hyfreedp::datasets {
 
-// What reads the images of these files as a test part.
+// Returns what reads the images of these files as a test part.
 inline ReadImages npy_test_images(const NpyImageFiles& files) {
   return [files](const std::string& path) -> Result<ImageSplits> {
     auto images = read_npy_images(path, files);

@@ -81,7 +81,7 @@ struct E2eRecord {
 // Reads a CSV file (csv.h) with the header "mr,ref". Errors are those of read_csv.
 Result<std::vector<E2eRecord>> read_e2e(const std::string& path);
 
-// What makes tokens of texts: GPT-2's files in the dataset's folder, or the tokenizer that the
+// Makes tokens of texts, with GPT-2's files in the dataset's folder or with the tokenizer that the
 // options name. Errors are those of the readers.
 struct E2eTokens {
   std::function<std::vector<std::int64_t>(std::string_view)> encode;

@@ -26,7 +26,7 @@ struct SourceFile {
 };
 
 struct Sizes;
-// What whoever runs a spec should know of their own files, a sentence each.
+// Tell whoever runs a spec what they should know of their own files, a sentence each.
 using Notes = std::vector<std::string>;
 
 struct Facts {
@@ -56,9 +56,9 @@ struct Facts {
   std::string licence = {};  // of the files, as their publisher says
   // The larger public collection from which the records are taken (PretrainedWeights::trained_on).
   std::string part_of = {};
-  // What `hyfreedp data fetch` brings into the folder of fetched_folder; empty: it cannot.
+  // `hyfreedp data fetch` brings this into the folder of fetched_folder; empty: it cannot.
   Supply supply = {};
-  // What is published is a test set alone, for `ood_test` of a spec: its sizes have no training
+  // True if a test set alone is published, for `ood_test` of a spec: its sizes have no training
   // record.
   bool test_only = false;
 };
@@ -112,10 +112,10 @@ Result<json::object> test_alone(const Facts& facts, json::object options);
 // `panel`: it is a test split alone, with the same kind and number of classes and the same
 // features. The error names both.
 Result<void> check_ood_test(const std::string& id, const Sizes& shifted, const Sizes& panel);
-// What the data are called wherever it matters whether two runs have seen the same records: the
-// dataset's name, and of a user's own files also the last part of their path, links followed and
-// without its ending. Sizes, features, and files that were added or changed do not make
-// other data.
+// Returns what the data are called where it matters whether two runs have seen the same records:
+// the dataset's name, and of a user's own files also the last part of their path, links followed
+// and without its ending. Sizes, features, and files that were added or changed do not make other
+// data.
 std::string data_name(const std::string& dataset, const json::object& options);
 // The folder that has all files; empty for a generated dataset. It checks presence only. The
 // folders of the facts are looked in first, that of fetched files last. The error names the package

@@ -1,5 +1,5 @@
-// What the datasets share that are published like MNIST: grey 28 x 28 images in classes, in gzipped
-// IDX files. Such a dataset (mnist.h, emnist.h) has its facts.
+// Sizes, splits and loading of the datasets that are published like MNIST: grey 28 x 28 images in
+// classes, in gzipped IDX files. Such a dataset (mnist.h, emnist.h) has its facts.
 //
 // In MNIST and those published in four files of the same names and sizes, private_train is the
 // first 50,000 images of the training file, private_validation its last 10,000, test the test

@@ -179,7 +179,7 @@ std::vector<std::string> untested_classes(const PlacedImages& images) {
   return missing;
 }
 
-// What the owner of the images should know of them, a sentence each.
+// Returns what the owner of the images should know of them, a sentence each.
 std::vector<std::string> notes_on(const std::string& path, const PlacedImages& placed) {
   const auto& folder = placed.folder;
   const auto images = folder.files.size(), unnamed = folder.heads.images.size();

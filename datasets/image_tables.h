@@ -23,8 +23,8 @@ namespace hyfreedp::datasets {
 using TakeImage = std::function<Result<void>(const ImagePlace& place, Image image)>;
 
 struct ImageSource {
-  // What the images are: the dataset's name and the checksums of its files. Part of the cache's
-  // name.
+  // Says what the images are by the dataset's name and the checksums of its files. It is part of
+  // the cache's name.
   json::object identity;
   Sizes sizes;
   // Hands over every image once, in any order.

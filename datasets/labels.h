@@ -1,6 +1,6 @@
-// What the labels of a dataset are. A dataset names its kind (Sizes::labels); what training makes
-// of each kind stands in harness/training/labels.cpp, and nothing else asks which one it is. A new
-// kind is an enumerator and a unit here, a line there, and perhaps a loss
+// This file lists what the labels of a dataset may be. A dataset names its kind (Sizes::labels);
+// what training makes of each kind stands in harness/training/labels.cpp, and nothing else asks
+// which one it is. A new kind is an enumerator and a unit here, a line there, and perhaps a loss
 // (harness/models/layers/loss.h) and a metric (harness/training/evaluation.cpp).
 #pragma once
 
@@ -22,7 +22,7 @@ inline constexpr const char* kLossUnit = "nats; of real labels the squared error
 
 using models::kNotScored;
 
-// What a method chooses its run by.
+// A method chooses its run by one of these.
 enum class ScoreKind {
   accuracy,         // un-noised
   noised_accuracy,  // with noise for one prediction a record

@@ -1,5 +1,5 @@
-// What datasets share that are published as a training and a test part of colour images of one
-// size: options, sizes, splits and loading. Such a dataset (cifar.h) has its facts and a reader.
+// Options, sizes, splits and loading that datasets share which are published as a training and a
+// test part of colour images of one size. Such a dataset (cifar.h) has its facts and a reader.
 //
 // The published training images are divided by a fixed key into private_train and
 // private_validation; a spec may ask for fewer records of each split (subset.h). With the option

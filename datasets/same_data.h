@@ -65,7 +65,7 @@ bool is_same_data(const DataIdentity& one, const DataIdentity& other);
 // say how a record is represented or how many of a split are taken.
 bool chooses_records(const std::string& option);
 
-// What was trained on: one or several that are the same data.
+// The data that were trained on are one or several that are the same.
 struct TrainedData {
   std::set<std::string> names, marks, divisions, set_aside, secrets, common, alike;
   std::set<DataKind> kinds;

@@ -64,7 +64,8 @@ std::string shown(const PixelScale& scale, const char* between) {
                      fmt::join(scale.deviation, ", "));
 }
 
-// What timm's config.json says of the images, in pretrained_cfg or, of older folders, beside it.
+// Reads what timm's config.json says of the images, in pretrained_cfg or, in older folders, beside
+// it.
 std::optional<PixelScale> scale_of_folder(const std::string& folder) {
   const auto config = models::weights_config(folder);
   if (!config) return std::nullopt;

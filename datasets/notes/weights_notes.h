@@ -1,7 +1,7 @@
-// What a reader must know of a dataset's images and the pretrained weights (facts/catalogue.h) that
-// see them. What is known of weights is what the catalogue has, what their folder's config.json
-// says of their images and classes, what trial.json says of weights that a run kept, and what is
-// usual of their network.
+// Says what a reader must know of a dataset's images and the pretrained weights
+// (facts/catalogue.h) that see them. What is known of weights is what the catalogue has, what
+// their folder's config.json says of their images and classes, what trial.json says of weights
+// that a run kept, and what is usual of their network.
 #pragma once
 
 #include <string>

@@ -30,7 +30,7 @@ BOOST_DESCRIBE_STRUCT(TextFileOptions, (), (records, length, text, prompt, separ
 
 // `separator` of CSV and TSV files, for options_of.
 OptionSpec separator_option();
-// What is between two fields of a CSV or TSV file: what is `given`, otherwise a comma or a tab.
+// Returns what is between two fields of a CSV or TSV file: what is `given`, else a comma or a tab.
 Result<char> separator_of(const std::string& path, const std::optional<std::string>& given);
 bool is_json_lines(const std::string& path);
 // Texts of a CSV, TSV or JSON lines file (number_table.h).

@@ -34,8 +34,9 @@ struct JournalWriter::State {
   json::object fingerprint;
   std::int64_t attempt = 0;
   std::string nonce;
-  std::int64_t lost = 0;   // of the next start line
-  std::string lost_nonce;  // of the next start line
+  std::int64_t lost = 0;     // of the next start line
+  std::string lost_nonce;    // of the next start line
+  std::int64_t numbers = 0;  // of a seeded run: the largest that an attempt may have had
   Attempt current;
   ResumePoint from;   // of this run
   Executed executed;  // since step 0, by this run and what it goes on from
@@ -144,6 +145,11 @@ Result<void> JournalWriter::State::go_on_from(const Parsed& parsed, const Earlie
   const bool has_journal = !journal.trial.empty();
   const bool is_seeded = config.noise_seed.has_value();
   const auto last = parsed.attempts.find(journal.attempt);
+  if (is_seeded && earlier.key && !journal.nonces.contains(earlier.key->nonce)) {
+    lost = earlier.key->attempt;  // the first one is made again
+    lost_nonce = lost > 0 ? earlier.key->nonce : "";
+  }
+  if (is_seeded) numbers = std::max({journal.lost, lost, earlier.recorded - 1});
   if (repeats_attempt(parsed, earlier, from.step)) {
     attempt = journal.attempt;
     nonce = journal.nonce;
@@ -163,11 +169,7 @@ Result<void> JournalWriter::State::go_on_from(const Parsed& parsed, const Earlie
     attempt = journal.attempt + (is_unused ? 0 : 1);
   }
   if (is_seeded) {
-    // The first one is made again.
-    if (earlier.key && !journal.nonces.contains(earlier.key->nonce)) {
-      lost = earlier.key->attempt;
-      lost_nonce = lost > 0 ? earlier.key->nonce : "";
-    }
+    if (has_journal) attempt = std::max(attempt, numbers + 1);
   } else {
     const auto in_journal = attempt;
     if (earlier.key && !journal.nonces.contains(earlier.key->nonce)) {
@@ -201,11 +203,11 @@ Result<std::unique_ptr<JournalWriter>> JournalWriter::open(const std::string& pa
   if (!journal.trial.empty() && journal.trial != config.id()) {
     return error(path + ": the journal belongs to another trial (" + journal.trial + ")");
   }
+  if (earlier.key && earlier.key->trial != config.id()) {
+    return error(path + ": the key file of this run was made for another one (" + earlier.key->trial +
+                 "). Put back the right one, or move it away: the run then begins anew under a new key.");
+  }
   if (!config.noise_seed) {
-    if (earlier.key && earlier.key->trial != config.id()) {
-      return error(path + ": the key file of this run was made for another one (" + earlier.key->trial +
-                   "). Put back the right one, or move it away: the run then begins anew under a new key.");
-    }
     if (earlier.has_old_key && journal.trial.empty()) {
       return error(
           path +
@@ -251,7 +253,7 @@ std::optional<std::string> JournalWriter::expected_hash(std::int64_t step) const
 }
 
 Result<void> JournalWriter::begin_next_attempt(const std::vector<ResumePoint>& points) {
-  ++state_->attempt;
+  state_->attempt = std::max(state_->attempt, state_->numbers) + 1;
   if (auto synced = state_->out.restart_marks(); !synced) return synced.error();
   if (auto chosen = state_->choose_point(points); !chosen) return chosen;
   state_->current = attempt_from(state_->from.step);

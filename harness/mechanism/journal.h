@@ -77,8 +77,9 @@
 // lost, too.
 //
 // The noise of a seeded run comes from its seed and the number of the attempt, and can be repeated:
-// whatever its journal lost, it begins again with attempt 0, which is the same release. Its nonces
-// are the numbers (seeded_nonce). Its key file tells which attempt began; the key in it is not
+// where its journal is lost, it begins again with attempt 0, which counts as the same release. Its
+// nonces are the numbers (seeded_nonce), and a further attempt gets one that none had, as far as
+// journal, key and database tell. Its key file tells which attempt began; the key in it is not
 // used. Where the journal lacks that attempt, the next start line counts those from 1 to it as
 // "lost".
 #pragma once
@@ -138,7 +139,7 @@ struct Journal {
 // has no complete start line, or was written by a newer version.
 Result<Journal> read_journal(const std::string& path);
 
-// The record of an unseeded run's attempts in the key file and in the database.
+// The record of a run's attempts in the key file and in the database.
 struct EarlierAttempts {
   std::optional<random::KeyLabel> key = {};  // label of the run's key file
   // True if there is a key file of the first format, which has no nonce.
@@ -166,7 +167,7 @@ class JournalWriter : public Bookings {
   //     repeats that attempt, and expected_hash() gives what each step must reproduce;
   //   - otherwise the next. If the last attempt of an unseeded run booked nothing, its number is
   //     used again.
-  // `earlier` is ignored for a seeded run. `sync` is for tests that replace the disk. Returns an
+  // A seeded run without a journal begins with attempt 0. `sync` is for tests that replace the disk. Returns an
   // error if the journal was changed after it was written, is another trial's, or is held by
   // another process; if the key was made for another trial; and if there is a key of the first
   // format but no journal.

@@ -155,7 +155,9 @@ void Reader::take_lost(std::int64_t count, const std::string& nonce) {
   const bool is_seeded = journal_.config.noise_seed.has_value();
   for (std::int64_t i = 0; i < count; ++i) {
     const auto name = is_seeded ? seeded_nonce(i + 1) : i + 1 == count ? nonce : "";
-    journal_.charged.push_back({name, events(journal_.config)});
+    const auto is_same = [&](const auto& one) { return is_seeded && one.name == name; };
+    if (std::none_of(journal_.charged.begin(), journal_.charged.end(), is_same))
+      journal_.charged.push_back({name, events(journal_.config)});
   }
   journal_.lost += count;
   if (!nonce.empty()) journal_.nonces.insert(nonce);

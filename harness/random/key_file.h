@@ -17,7 +17,7 @@
 
 namespace hyfreedp::random {
 
-// What a run's key was made for.
+// Says what a run's key was made for.
 struct KeyLabel {
   std::string nonce;         // of the attempt, as its journal has it (mechanism/journal.h)
   std::string trial;         // identity of the run

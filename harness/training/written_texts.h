@@ -1,4 +1,4 @@
-// What a network writes after the prompts of a test split, scored against the split's own texts
+// Scores what a network writes after the prompts of a test split against the split's own texts
 // (datasets/scores/scores.h).
 //
 // A record is a prompt, the tokens before the first that is scored, and a reference, the scored

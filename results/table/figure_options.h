@@ -11,7 +11,7 @@
 
 namespace hyfreedp::results {
 
-// What is one box, line or colour: a group of rows (a row without a group is one), or a row.
+// A box, line or colour stands for a group of rows (a row without a group is one), or for a row.
 enum class By { group, row };
 BOOST_DESCRIBE_ENUM(By, group, row)
 

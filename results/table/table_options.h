@@ -61,7 +61,7 @@ struct MetricFacts {
   std::string column = "";  // after a column's title; empty: nothing, of the usual metric
 };
 const MetricFacts& metric_facts(spec::Metric metric);
-// What `evaluate` must say for it, "by_class: true" or "written: {}"; empty: nothing.
+// Returns what `evaluate` must say for it, "by_class: true" or "written: {}"; empty: nothing.
 std::string asked_of_evaluate(spec::Metric metric);
 // A recorded value as the table shows it: fractions in percent.
 double shown_value(const MetricFacts& facts, double recorded);

@@ -31,7 +31,8 @@ TEST(RunKey, OfASeededRunIsItsSeeds) {
   EXPECT_EQ(random::read_key(file).value()->label->nonce, mechanism::seeded_nonce(1));
   auto other = config;
   other.repetition = 1;
-  EXPECT_NE(run_key(other, file, *journal_in(folder, other, file)).value(), seeded_key(config));
+  const auto others = folder.file("b.key");
+  EXPECT_NE(run_key(other, others, *journal_in(folder, other, others)).value(), seeded_key(config));
 }
 
 TEST(RunKey, OfASeededRunIsThatOfEachDevice) {

@@ -113,8 +113,8 @@ Result<void> print_keys(const runner::OutFolder& folder, bool at_work, bool conf
   if (confidential) out << fmt::format("Noise keys: {}.\n", keys->size());
   out << fmt::format(
       "Noise keys are left behind in {}. Each resumes an interrupted trial or spec and is deleted when that "
-      "is complete; whoever holds it can take the noise off what was released. Keep those of runs that will "
-      "go on: without its key a run begins anew and is charged again.\n",
+      "is complete. Whoever holds one of a spec without noise_seed can take the noise off what was released, "
+      "and without it such a run begins anew and is charged again.\n",
       folder.keys());
   return {};
 }

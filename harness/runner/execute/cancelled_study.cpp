@@ -192,7 +192,7 @@ Result<void> note_interrupted(results::Store& store, const OutFolder& out) {
   return {};
 }
 
-// What journals and keys tell of the runs that it lists.
+// Takes in what journals and keys tell of the runs that it lists.
 Result<void> take_in_runs(results::Store& store, const OutFolder& out, const results::StudyRecord& study) {
   TrialBook book(store, out);
   for (const auto& id : study.trials) {

@@ -37,8 +37,8 @@ struct SelectionStudy {
   bool is_booked_ahead = false;
 };
 
-// What a row booked for a seed: as the database has it, as earlier versions of the spec had it, and
-// as older copies say.
+// Holds what a row booked for a seed: as the database has it, as earlier versions of the spec had
+// it, and as older copies say.
 struct BookedSeed {
   trial::Named dataset;
   std::vector<Composition::NotBegun> runs;  // by name

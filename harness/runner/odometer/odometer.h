@@ -104,7 +104,7 @@ struct Spending {
   void add(const Spending& other);
 };
 
-// What the odometer charges a run.
+// Holds what the odometer charges a run.
 struct RunCharge {
   std::vector<trial::ChargedAttempt> attempts;  // of one that is not over
   std::vector<accounting::Event> events;        // in all

@@ -168,7 +168,6 @@ std::optional<mechanism::Journal> TrialBook::journal_of(const std::string& id) c
 }
 
 Result<std::int64_t> TrialBook::attempts(const trial::TrialConfig& config) const {
-  if (config.noise_seed) return 0;
   const auto journal = journal_of(config.id());
   auto record = record_of(config, nullptr);
   if (auto charged = charge(record, journal ? &*journal : nullptr); !charged) return charged.error();
@@ -203,7 +202,7 @@ Result<std::int64_t> TrialBook::note(const trial::TrialConfig& config, bool begi
     record.begun_key = key && *key ? (**key).nonce : "";
   }
   if (auto written = store_.put_trial(record, {}, {}); !written) return written.error();
-  return config.noise_seed ? 0 : booked;
+  return booked;
 }
 
 Result<bool> TrialBook::settle_key(const std::string& path) {

@@ -44,9 +44,9 @@ class TrialBook {
   Result<void> take_in(const std::string& id);
   // To be called before a worker gets the trial: if it leaves neither journal nor key, this tells
   // that it began. Writes nothing for a trial whose journal is damaged, which no worker continues.
-  // Returns how many earlier attempts of an unseeded trial may have booked something, as it is
-  // charged here: a process of an earlier command that was just killed may still finish a write
-  // until its worker is there.
+  // Returns how many earlier attempts may have booked something, as the trial is charged here: a
+  // process of an earlier command that was just killed may still finish a write until its worker is
+  // there.
   Result<std::int64_t> begin(const trial::TrialConfig& config);
   // To be called after its worker was told to stop, and has, or was lost with its coordinator:
   // records what it booked, if it began. A worker that booked nothing as far as its journal shows
@@ -59,13 +59,13 @@ class TrialBook {
   // one is made that charges it, and the store records the charge. False if the file must stay,
   // since nothing else tells what its run released.
   Result<bool> settle_key(const std::string& path);
-  // The number of attempts of an unseeded trial that may have booked something.
+  // The number of attempts that may have booked something.
   Result<std::int64_t> attempts(const trial::TrialConfig& config) const;
 
   Result<results::TrialRecord> stored(const std::string& id) const;
 
  private:
-  // The journal of an unseeded trial that is readable, where it has one.
+  // The journal where it is readable.
   std::optional<mechanism::Journal> journal_of(const std::string& id) const;
   Result<void> charge_anew(const results::TrialRecord& known,
                            const std::optional<mechanism::Journal>& journal);
@@ -75,7 +75,7 @@ class TrialBook {
   Result<TrialEnd> put(const trial::TrialConfig& config, const mechanism::Journal& journal);
   Result<void> charge(results::TrialRecord& record, const mechanism::Journal* journal,
                       Heard heard = Heard::maybe_more) const;
-  // The key of an unseeded trial, and checkpoints.
+  // Its key and checkpoints.
   Result<void> delete_secrets_of(const trial::TrialConfig& config) const;
   Result<TrialEnd> end_of(const results::TrialRecord& record, const trial::TrialConfig& config) const;
 

@@ -12,7 +12,6 @@
 #include "harness/base/files.h"
 #include "harness/base/text.h"
 #include "harness/mechanism/journal.h"
-#include "harness/mechanism/releases.h"
 #include "harness/runner/executors/executor.h"
 #include "harness/runner/odometer/charge.h"
 #include "harness/runner/odometer/release.h"
@@ -466,7 +465,7 @@ class Merger {
       if (!config) return config.error();
       auto& all = seeded_attempts_.try_emplace(id, earlier.record.charged).first->second;
       const bool goes_on = !earlier.is_final && !is_contained(now.record.charged, all);
-      add_seeded(all, now.record, *config);
+      add_seeded(all, now.record);
       if (now.is_final || goes_on) take(id, side, now.has_journal);
       // The price of a selection that is over does not grow by single runs.
       const auto& over = now.is_final ? now : earlier;
@@ -484,18 +483,18 @@ class Merger {
     return {};
   }
 
-  // Attempts of one number that began at different steps are not the same release: together they
-  // release no more than the whole run.
-  static void add_seeded(std::vector<ChargedAttempt>& all, const TrialRecord& record,
-                         const trial::TrialConfig& config) {
+  // Attempts of one number that began at different steps are not the same release. Where they differ
+  // nothing tells whether they did, so both are charged.
+  static void add_seeded(std::vector<ChargedAttempt>& all, const TrialRecord& record) {
     auto now = record;
+    const auto whole_of = [](const ChargedAttempt& one) {
+      return trial::EventTally(trial::events_of({one}));
+    };
     for (auto& attempt : now.charged) {
-      const bool differs = !is_contained({attempt}, all) || std::ranges::none_of(all, [&](const auto& one) {
-        return one.name == attempt.name && is_contained({one}, {attempt});
-      });
-      const bool is_known = std::ranges::count(all, attempt.name, &ChargedAttempt::name) > 0;
-      if (is_known && differs && attempt.name != mechanism::seeded_nonce(0))
-        attempt = {attempt.name, mechanism::events(config)};
+      const auto same = std::ranges::find(all, attempt.name, &ChargedAttempt::name);
+      if (same == all.end() || attempt.name == mechanism::seeded_nonce(0)) continue;
+      const auto one = whole_of(*same), other = whole_of(attempt);
+      if (!one.contains(other) || !other.contains(one)) attempt = {"", other.events()};
     }
     add_recorded(all, now);
   }

@@ -9,11 +9,12 @@
 //   run     that is over has one outcome: config, state, notes, counts, events, metrics, and the
 //           hashes of its steps. Machine, build and times may differ
 //
-// Epsilon. The noise of a seeded run can be repeated, so a run that two machines made is one
-// release. An unseeded run that two machines made is two: its attempts have different nonces. Rows
-// have the price of one, and could not show the other, so the merge is refused; the folders stay
-// apart, each with its odometer. Of an unseeded run, one folder may have more attempts than another
-// (a copy that went on): the larger charge, which has the smaller one in it, is taken.
+// Epsilon. The noise of a seeded run can be repeated, so attempts that two machines made under one
+// number are one release, and both are charged where they differ. An unseeded run that two
+// machines made is two: its attempts have different nonces. Rows have the price of one, and could
+// not show the other, so the merge is refused; the folders stay apart, each with its odometer. Of
+// an unseeded run, one folder may have more attempts than another (a copy that went on): the larger
+// charge, which has the smaller one in it, is taken.
 // An unseeded spec that is in two folders has two keys of draws, which are two releases. Its rows
 // can still make one table where each row was begun in one folder alone, as with `run --only
 // seed=0` on one machine and `--only seed=1` on the other: every row shows the epsilon of its own

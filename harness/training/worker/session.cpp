@@ -188,7 +188,8 @@ std::optional<Finish> Session::run_to_finish(const Request& request) {
       return failure("internal", deleted.error().message);
     }
   }
-  if (*end) {
+  const bool is_tried_again = config->noise_seed && *end && (**end).state != TrialState::finished;
+  if (*end && !is_tried_again) {
     // Whoever held the key could subtract the noise; a finished run has no use for it.
     if (auto deleted = random::delete_key(request.key); !deleted) {
       return failure("internal", deleted.error().message);
