@@ -366,6 +366,16 @@ TEST_P(SeededRecord, ItsKeyStaysUntilTheRunIsOver) {
   EXPECT_FALSE(fs::exists(key));
 }
 
+TEST_P(SeededRecord, AKeyAloneTellsOfARun) {
+  FakeExecutor killed;
+  killed.fate = [](const auto&) { return Fate::crash; };
+  EXPECT_FALSE(world.try_run(world.read(with_seeds("[0, 1]")), killed, kNever, false));
+  world.forget_database();
+  fs::remove_all(world.out().journals());
+  const auto found = odometer();
+  EXPECT_TRUE(found.data.at(0).has_unknown_selection || epsilon() > 0);
+}
+
 // Its worker ended before it was to book anything.
 TEST_P(SeededRecord, ARunThatWasStoppedBeforeItsFirstBookingCountsNothing) {
   FakeExecutor stopped;
