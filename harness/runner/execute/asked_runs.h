@@ -18,8 +18,8 @@ class AskedRuns {
   // Reads which runs the studies of the database list, and which runs the folder has beside these.
   static Result<AskedRuns> read(results::Store& store, const OutFolder& out);
 
-  // True if there is a journal or a key of an unseeded run that the database does not have: it is
-  // an older copy, or all was killed before it was told of the run.
+  // True if there is a journal or a key of a run that the database does not have: it is an older
+  // copy, or all was killed before it was told of the run.
   bool has_unknown() const { return !unknown_.empty(); }
   // True if another study or a retired one lists the run, which is that one's then.
   bool is_of_other(const std::string& run, const std::string& study) const;

@@ -24,9 +24,8 @@ namespace {
 
 using baselines::Composition;
 
-// Returns what the run is charged: the larger of what the database and the journal say, since the
-// journal alone knows of a seeded run that was interrupted, and at least all attempts of which
-// these and its key tell. Empty if the run has released nothing.
+// Returns what the run is charged: the larger of what the database and the journal say, and at
+// least all attempts of which these and its key tell. Empty if the run has released nothing.
 Result<std::vector<accounting::Event>> charged_to(const results::Store& store, const OutFolder& out,
                                                   const std::string& trial) {
   trial::EventTally charged;

@@ -196,8 +196,7 @@ Result<void> Coordinator::loop(const std::function<bool()>& stop_asked) {
     if (!updates) return updates.error();
     if (!updates->empty() || !ready_.empty()) {
       // One sync of the disk for all that ended meanwhile. A run that ended is known from its
-      // journal until then, and no worker gets an unseeded run before the
-      // next poll.
+      // journal until then, and no worker gets a run before the next poll.
       auto written = store_.write_together([&]() -> Result<void> {
         for (const auto& update : *updates) {
           if (auto taken = take(update); !taken) return taken;

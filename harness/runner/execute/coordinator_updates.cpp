@@ -130,7 +130,7 @@ Result<void> Coordinator::take_end(const Update& update) {
   return {};
 }
 
-// The database does not have a seeded run that was interrupted, so its samples are not kept.
+// Samples of a run that the database does not have, for want of a whole journal, are not kept.
 Result<void> Coordinator::keep_system(const std::string& trial, const SystemLog& log) {
   const auto samples = log.samples();
   if (samples.empty()) return {};
