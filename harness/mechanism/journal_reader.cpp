@@ -54,7 +54,7 @@ std::vector<trial::ChargedAttempt> Reader::charged(Last last) const {
       }
     }
     // A lost attempt of a seeded run is made again under its name, and is charged whole already.
-    const auto is_lost = [&](const auto& one) { return one.name == attempt.name; };
+    const auto is_lost = [&name = attempt.name](const auto& one) { return one.name == name; };
     if (std::none_of(journal_.charged.begin(), journal_.charged.end(), is_lost))
       all.push_back({attempt.name, std::move(charge), std::move(rest)});
   }
