@@ -483,8 +483,8 @@ class Merger {
     return {};
   }
 
-  // Attempts of one number that began at different steps are not the same release. Where they differ
-  // nothing tells whether they did, so both are charged.
+  // Attempts of one number that began at different steps are not the same release. Where they
+  // differ nothing tells whether they did, so both are charged.
   static void add_seeded(std::vector<ChargedAttempt>& all, const TrialRecord& record) {
     auto now = record;
     const auto whole_of = [](const ChargedAttempt& one) {
