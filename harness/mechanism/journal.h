@@ -167,10 +167,10 @@ class JournalWriter : public Bookings {
   //     repeats that attempt, and expected_hash() gives what each step must reproduce;
   //   - otherwise the next. If the last attempt of an unseeded run booked nothing, its number is
   //     used again.
-  // A seeded run without a journal begins with attempt 0. `sync` is for tests that replace the disk. Returns an
-  // error if the journal was changed after it was written, is another trial's, or is held by
-  // another process; if the key was made for another trial; and if there is a key of the first
-  // format but no journal.
+  // A seeded run without a journal begins with attempt 0. `sync` is for tests that replace the
+  // disk. Returns an error if the journal was changed after it was written, is another trial's, or
+  // is held by another process; if the key was made for another trial; and if there is a key of the
+  // first format but no journal.
   static Result<std::unique_ptr<JournalWriter>> open(const std::string& path,
                                                      const trial::TrialConfig& config,
                                                      const json::object& fingerprint,
