@@ -11,6 +11,7 @@
 #include "harness/runner/odometer/trial_book.h"
 #include "harness/trial/event_tally.h"
 #include "results/store/records.h"
+#include "results/store/states.h"
 
 namespace hyfreedp::runner {
 
@@ -69,6 +70,28 @@ Result<std::optional<Held>> open_run(const Side& side, const std::string& id,
       std::ranges::count_if(record.charged, [](const auto& one) { return !one.events.empty(); });
   record.attempts = std::max<std::int64_t>(record.attempts, booked);
   return std::optional<Held>(std::move(held));
+}
+
+Result<std::optional<Held>> held(const Side& side, const std::string& id) {
+  auto recorded = side.store->trial(id);
+  if (!recorded) return recorded.error();
+  if (!*recorded || !results::is_final(**recorded)) return open_run(side, id, *recorded);
+  return std::optional<Held>(Held{.record = std::move(**recorded),
+                                  .is_final = true,
+                                  .is_over = true,
+                                  .has_journal = !is_missing_journal(side.out.journal(id))});
+}
+
+void add_seeded(std::vector<ChargedAttempt>& all, const TrialRecord& record) {
+  auto now = record;
+  const auto whole_of = [](const ChargedAttempt& one) { return trial::EventTally(trial::events_of({one})); };
+  for (auto& attempt : now.charged) {
+    const auto same = std::ranges::find(all, attempt.name, &ChargedAttempt::name);
+    if (same == all.end() || attempt.name == mechanism::seeded_nonce(0)) continue;
+    const auto one = whole_of(*same), other = whole_of(attempt);
+    if (!one.contains(other) || !other.contains(one)) attempt = {"", other.events()};
+  }
+  add_recorded(all, now);
 }
 
 bool is_contained(const std::vector<ChargedAttempt>& part, const std::vector<ChargedAttempt>& whole) {
