@@ -145,11 +145,13 @@ Result<void> JournalWriter::State::go_on_from(const Parsed& parsed, const Earlie
   const bool has_journal = !journal.trial.empty();
   const bool is_seeded = config.noise_seed.has_value();
   const auto last = parsed.attempts.find(journal.attempt);
-  if (is_seeded && earlier.key && !journal.nonces.contains(earlier.key->nonce)) {
-    lost = earlier.key->attempt;  // the first one is made again
-    lost_nonce = lost > 0 ? earlier.key->nonce : "";
+  if (is_seeded) {
+    if (earlier.key && !journal.nonces.contains(earlier.key->nonce)) {
+      lost = earlier.key->attempt;  // the first one is made again
+      lost_nonce = lost > 0 ? earlier.key->nonce : "";
+    }
+    numbers = std::max({journal.lost, lost, earlier.recorded - 1});
   }
-  if (is_seeded) numbers = std::max({journal.lost, lost, earlier.recorded - 1});
   if (repeats_attempt(parsed, earlier, from.step)) {
     attempt = journal.attempt;
     nonce = journal.nonce;

@@ -79,10 +79,12 @@ std::optional<KeyLabel> label_from_text(std::string_view text) {
   const auto* config = object.if_contains("config");
   const auto attempt = get_int(object, "attempt", "key file");
   KeyLabel label{.nonce = string_or(object, "nonce", ""), .trial = string_or(object, "trial", "")};
-  if (!attempt || *attempt < 0 || config == nullptr || !config->is_object() || label.trial.empty() ||
-      label.nonce.empty()) {
+  if (!attempt || *attempt < 0 || config == nullptr || !config->is_object() || label.trial.empty()) {
     return std::nullopt;
   }
+  const auto* seed = config->get_object().if_contains("noise_seed");
+  const bool is_seeded = seed != nullptr && !seed->is_null();
+  if (is_seeded ? label.nonce.empty() : label.nonce.size() != 2 * kNonceBytes) return std::nullopt;
   label.attempt = *attempt;
   label.config = config->get_object();
   return label;

@@ -19,7 +19,9 @@ namespace hyfreedp::random {
 
 // Says what a run's key was made for.
 struct KeyLabel {
-  std::string nonce;         // of the attempt, as its journal has it (mechanism/journal.h)
+  // Of the attempt, as its journal has it (mechanism/journal.h); 32 hexadecimal digits, unless
+  // the config has a noise_seed.
+  std::string nonce;
   std::string trial;         // identity of the run
   std::int64_t attempt = 0;  // of that run, counted from 0; it draws under this key alone
   json::object config = {};  // of that run, resolved; names the data

@@ -283,26 +283,63 @@ TEST(JournalKey, AKeyOfAnOlderVersionThatHasLostItsJournalIsRefused) {
   }
 }
 
+// A journal of a seeded run, and how often each attempt is charged whole in it.
+class SeededJournal : public testing::Test {
+ protected:
+  random::KeyLabel key_of(std::int64_t attempt) const {
+    return {.nonce = seeded_nonce(attempt),
+            .trial = config_.id(),
+            .attempt = attempt,
+            .config = config_.to_json()};
+  }
+  std::unique_ptr<JournalWriter> open(const EarlierAttempts& earlier = {}) const {
+    return JournalWriter::open(path_, config_, kHere, earlier).value();
+  }
+  std::map<std::string, std::int64_t> charged() const {
+    std::map<std::string, std::int64_t> times;
+    for (const auto& attempt : read_journal(path_).value().charged)
+      times[attempt.name] += EventTally(events_of({attempt})).contains(EventTally(events(config_)));
+    return times;
+  }
+  static std::map<std::string, std::int64_t> once(std::int64_t attempts) {
+    std::map<std::string, std::int64_t> times;
+    for (std::int64_t number = 0; number < attempts; ++number) times[seeded_nonce(number)] = 1;
+    return times;
+  }
+
+  const TemporaryFolder folder_;
+  const TrialConfig config_ = private_config(1000);
+  const std::string path_ = folder_.file("a.jsonl");
+};
+
 // Attempt 0 is made again; of those after it the key alone tells.
-TEST(JournalKey, ASeededRunThatLostItsJournalIsChargedLaterAttemptsWhole) {
-  const TemporaryFolder folder;
-  const auto config = private_config(1000);
-  const auto path = folder.file("a.jsonl");
-  const random::KeyLabel key{
-      .nonce = seeded_nonce(2), .trial = config.id(), .attempt = 2, .config = config.to_json()};
+TEST_F(SeededJournal, ThatIsLostIsChargedTheLaterAttemptsWhole) {
   {
-    const auto writer = JournalWriter::open(path, config, kHere, {.key = key}).value();
+    const auto writer = open({.key = key_of(2)});
     EXPECT_EQ(writer->attempt(), 0);
     RunFiles::execute(*writer, 2);
     ASSERT_TRUE(writer->begin_next_attempt());
     RunFiles::execute(*writer, 2);
   }
-  std::map<std::string, std::int64_t> charged;
-  for (const auto& attempt : read_journal(path).value().charged)
-    charged[attempt.name] += EventTally(events_of({attempt})).contains(EventTally(events(config)));
-  EXPECT_EQ(charged,
-            (std::map<std::string, std::int64_t>{
-                {seeded_nonce(0), 1}, {seeded_nonce(1), 1}, {seeded_nonce(2), 1}, {seeded_nonce(3), 1}}));
+  EXPECT_EQ(charged(), once(4));
+}
+
+// So is an older copy with which the attempt goes on; and none is charged twice where it happens
+// again.
+TEST_F(SeededJournal, ThatIsAnOlderCopyIsChargedTheLaterAttemptsOnce) {
+  RunFiles::execute(*open(), 2);
+  for (const std::int64_t attempt : {2, 4}) {
+    const auto writer = open({.key = key_of(attempt)});
+    EXPECT_EQ(writer->attempt(), 0);
+    RunFiles::execute(*writer, 2);
+  }
+  EXPECT_EQ(charged(), once(5));
+}
+
+TEST_F(SeededJournal, RefusesAnotherRunsKey) {
+  auto key = key_of(0);
+  key.trial = "another";
+  EXPECT_FALSE(JournalWriter::open(path_, config_, kHere, {.key = key}));
 }
 
 TEST(JournalKey, ASeededRunCountsItsAttemptsAndIsRepeatedAsItIs) {

@@ -180,6 +180,21 @@ TEST_F(KeyFile, AMalformedLabelIsRefused) {
   }
 }
 
+TEST_F(KeyFile, OfASeededRunAloneMayHaveANumberForANonce) {
+  auto label = label_of("attempt 1");
+  ASSERT_TRUE(replace_key(path_, label));
+  EXPECT_TRUE(read_key(path_).has_error());
+  label.config["noise_seed"] = nullptr;
+  ASSERT_TRUE(replace_key(path_, label));
+  EXPECT_TRUE(read_key(path_).has_error());
+  label.config["noise_seed"] = "s";
+  ASSERT_TRUE(replace_key(path_, label));
+  EXPECT_EQ(read_key(path_).value()->label->nonce, "attempt 1");
+  label.nonce = "";
+  ASSERT_TRUE(replace_key(path_, label));
+  EXPECT_TRUE(read_key(path_).has_error());
+}
+
 // What lies in the file is the whole key: 80 keys have more than 45 different values in every byte.
 // A fair byte has 69 of them at the median and 45 or fewer with a chance below 1e-12.
 TEST_F(KeyFile, HoldsEveryByteOfTheKey) {

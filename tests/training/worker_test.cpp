@@ -390,11 +390,16 @@ TEST(Worker, FailuresAreTyped) {
   }
   config = small_config();
   config.dataset.name = "fashion-mnits";
-  worker.run(config, folder.file("b.jsonl"));
+  const auto key = folder.file("b.key");
+  ASSERT_TRUE(random::replace_key(
+      key,
+      {.nonce = mechanism::seeded_nonce(0), .trial = config.id(), .attempt = 0, .config = config.to_json()}));
+  worker.run(config, folder.file("b.jsonl"), key);
   const auto missing = worker.receive("done");
   EXPECT_EQ(missing.at("kind").as_string(), "missing-data");
   EXPECT_NE(missing.at("message").as_string().find("fashion-mnist"), std::string::npos);
   EXPECT_EQ(mechanism::read_journal(folder.file("b.jsonl"))->finish->kind, "missing-data");
+  EXPECT_TRUE(std::filesystem::exists(key)) << "the next run goes on with the attempt that it names";
 
   worker.send({{"type", "run"},
                {"trial", "0000"},

@@ -15,8 +15,8 @@
 //              journal's, the journal may be an older copy, but no other key was used: the attempt
 //              of that key is charged whole. Otherwise one more attempt is charged whole
 //
-// An attempt of a seeded run is named by its number (mechanism::seeded_nonce). Wherever it was
-// made, it is one release, charged the most that anything tells of it.
+// An attempt of a seeded run is named by its number (mechanism::seeded_nonce). Made again under its
+// number it counts as the same release, charged the most that anything tells of it.
 //
 // An attempt that began to release, did not come to its end and is not gone on from is charged as
 // planned, whoever stopped it: its user, a limit of time or memory, a machine. The journal says so;

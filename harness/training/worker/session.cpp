@@ -188,8 +188,10 @@ std::optional<Finish> Session::run_to_finish(const Request& request) {
       return failure("internal", deleted.error().message);
     }
   }
-  const bool is_tried_again = config->noise_seed && *end && (**end).state != TrialState::finished;
-  if (*end && !is_tried_again) {
+  // A seeded run that failed may go on as the same attempt, which its key names; the coordinator
+  // deletes that where it may not.
+  const bool stays = *end && config->noise_seed && (**end).state != TrialState::finished;
+  if (*end && !stays) {
     // Whoever held the key could subtract the noise; a finished run has no use for it.
     if (auto deleted = random::delete_key(request.key); !deleted) {
       return failure("internal", deleted.error().message);
