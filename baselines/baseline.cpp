@@ -57,6 +57,7 @@ json::object Composition::to_json() const {
     for (const auto& one : not_begun) {
       json::object entry{{"events", accounting::events_to_json({.events = one.events})}, {"part", one.part}};
       if (!one.trial.empty()) entry["trial"] = one.trial;
+      if (!one.attempt.empty()) entry["attempt"] = one.attempt;
       list.push_back(std::move(entry));
     }
     object["not_begun"] = std::move(list);
@@ -104,8 +105,10 @@ Result<Composition> Composition::from_json(const json::object& object, const std
       if (described == nullptr) return error(where + ": each of 'not_begun' needs 'events'");
       auto events = accounting::events_from_json(*described, where + ".not_begun");
       if (!events) return events.error();
-      composition.not_begun.push_back(
-          {std::move(events->events), string_or(*of_one, "part", ""), string_or(*of_one, "trial", "")});
+      composition.not_begun.push_back({.events = std::move(events->events),
+                                       .part = string_or(*of_one, "part", ""),
+                                       .trial = string_or(*of_one, "trial", ""),
+                                       .attempt = string_or(*of_one, "attempt", "")});
     }
   }
   if (*rule != Rule::selection) return composition;

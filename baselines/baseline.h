@@ -110,11 +110,14 @@ struct Composition {
   // would have executed further, and on which part of the training split
   // (as `parts`; empty: all of it). Where it ended follows from private data, so all that was
   // planned is charged, as of a run that diverged. `trial`: which run it is, where that is known;
-  // if the folder has that run, what it executed is charged instead.
+  // if the folder has that run, what it executed is charged instead. `attempt`: the name of an
+  // attempt at that run, which is charged beside the run's others
+  // (harness/runner/odometer/restored_releases.h).
   struct NotBegun {
     std::vector<accounting::Event> events;
     std::string part = {};
     std::string trial = {};
+    std::string attempt = {};
   };
   std::vector<NotBegun> not_begun = {};
   // rule selection: distribution, eta, mean (base is filled from events)
@@ -126,8 +129,8 @@ struct Composition {
   // Rule selection: the release of its runs (harness/runner/odometer/release.h). Others that are
   // like them are another selection's. Absent in older records.
   std::optional<std::int64_t> release = {};
-  // Rule selection, of a spec without a noise seed: names the booking, which is drawn when it is
-  // made, and, once it is concluded, is a checksum over its runs' attempts. Of two copies of a
+  // Rule selection: names the booking, which is drawn when it is made (with a noise seed: follows
+  // from it), and, once it is concluded, is a checksum over its runs' attempts. Of two copies of a
   // folder that went on with one booking the attempts differ. Both are empty in older records.
   std::string booking = {};
   std::string attempts = {};

@@ -56,7 +56,7 @@ struct JournalWriter::State {
                               .config = config.to_json(),
                               .fingerprint = fingerprint,
                               .unix_time = static_cast<std::int64_t>(::time(nullptr)),
-                              .nonce = config.noise_seed ? "" : nonce,
+                              .nonce = nonce == kSeededNonce ? "" : nonce,
                               .lost = std::exchange(lost, 0),
                               .lost_nonce = std::exchange(lost_nonce, "")});
     line["type"] = "start";
@@ -66,8 +66,8 @@ struct JournalWriter::State {
   }
 
   Result<void> draw_nonce() {
-    if (config.noise_seed) {
-      nonce = seeded_nonce(attempt);
+    if (config.noise_seed && attempt == 0) {
+      nonce = kSeededNonce;
       return {};
     }
     auto fresh = random::nonce_from_entropy();
@@ -89,8 +89,6 @@ struct JournalWriter::State {
   // Chooses the attempt, by the table in the header.
   Result<void> go_on_from(const Parsed& parsed, const EarlierAttempts& earlier);
 };
-
-std::string seeded_nonce(std::int64_t attempt) { return "attempt " + std::to_string(attempt); }
 
 JournalWriter::JournalWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
 JournalWriter::~JournalWriter() = default;

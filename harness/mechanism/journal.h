@@ -77,11 +77,12 @@
 // lost, too.
 //
 // The noise of a seeded run comes from its seed and the number of the attempt, and can be repeated:
-// where its journal is lost, it begins again with attempt 0, which counts as the same release. Its
-// nonces are the numbers (seeded_nonce), and a further attempt gets one that none had, as far as
-// journal, key and database tell. Its key file tells which attempt began; the key in it is not
-// used. Where the journal lacks that attempt, the next start line counts those from 1 to it as
-// "lost".
+// where its journal is lost, it begins again with attempt 0, which counts as the same release: on
+// whatever machine, its nonce is kSeededNonce. A further attempt depends on where and why the one
+// before it ended. It gets a nonce of its own, as of an unseeded run, and a number that none had,
+// as far as journal, key and database tell. The key file tells which attempt began; the key in it
+// is not used. Where the journal lacks that attempt, the next start line counts those from 1 to it
+// as "lost".
 #pragma once
 
 #include <cstdint>
@@ -103,8 +104,8 @@
 
 namespace hyfreedp::mechanism {
 
-// The nonce of an attempt of a seeded run, which its start line does not have.
-std::string seeded_nonce(std::int64_t attempt);
+// The nonce of the first attempt of a seeded run, which its start line does not have.
+inline constexpr const char* kSeededNonce = "attempt 0";
 
 // The contents of a journal.
 struct Journal {

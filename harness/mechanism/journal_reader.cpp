@@ -102,7 +102,8 @@ Result<void> Reader::start(const json::object& line, const std::string& where) {
   journal_.trial = config->id();
   journal_.config = std::move(*config);
   journal_.attempt = start->attempt;
-  journal_.nonce = start->nonce.empty() ? seeded_nonce(start->attempt) : start->nonce;
+  // Versions before 0.11 gave further attempts of a seeded run none either.
+  journal_.nonce = start->nonce.empty() ? fmt::format("attempt {}", start->attempt) : start->nonce;
   journal_.nonces.insert(journal_.nonce);
   ++journal_.starts;
   take_lost(start->lost, start->lost_nonce);
@@ -152,13 +153,8 @@ Result<void> Reader::go_on_from(std::int64_t step, const std::string& where) {
 }
 
 void Reader::take_lost(std::int64_t count, const std::string& nonce) {
-  const bool is_seeded = journal_.config.noise_seed.has_value();
-  for (std::int64_t i = 0; i < count; ++i) {
-    const auto name = is_seeded ? seeded_nonce(i + 1) : i + 1 == count ? nonce : "";
-    const auto is_same = [&](const auto& one) { return is_seeded && one.name == name; };
-    if (std::none_of(journal_.charged.begin(), journal_.charged.end(), is_same))
-      journal_.charged.push_back({name, events(journal_.config)});
-  }
+  for (std::int64_t i = 0; i < count; ++i)
+    journal_.charged.push_back({i + 1 == count ? nonce : "", events(journal_.config)});
   journal_.lost += count;
   if (!nonce.empty()) journal_.nonces.insert(nonce);
 }

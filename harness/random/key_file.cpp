@@ -84,7 +84,8 @@ std::optional<KeyLabel> label_from_text(std::string_view text) {
   }
   const auto* seed = config->get_object().if_contains("noise_seed");
   const bool is_seeded = seed != nullptr && !seed->is_null();
-  if (is_seeded ? label.nonce.empty() : label.nonce.size() != 2 * kNonceBytes) return std::nullopt;
+  const bool is_number = is_seeded && label.nonce.starts_with("attempt ");
+  if (!is_number && label.nonce.size() != 2 * kNonceBytes) return std::nullopt;
   label.attempt = *attempt;
   label.config = config->get_object();
   return label;

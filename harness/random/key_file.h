@@ -19,8 +19,8 @@ namespace hyfreedp::random {
 
 // Says what a run's key was made for.
 struct KeyLabel {
-  // Of the attempt, as its journal has it (mechanism/journal.h); 32 hexadecimal digits, unless
-  // the config has a noise_seed.
+  // Of the attempt, as its journal has it (mechanism/journal.h); 32 hexadecimal digits, or, of a
+  // seeded run, "attempt" and a number.
   std::string nonce;
   std::string trial;         // identity of the run
   std::int64_t attempt = 0;  // of that run, counted from 0; it draws under this key alone

@@ -1,10 +1,12 @@
 // Folders of several machines in one: nothing is lost, nothing is counted twice, and what
 // contradicts is refused before anything is written.
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <cmath>
 #include <filesystem>
 #include <gmock/gmock.h>
 
 #include "harness/runner/odometer/release_record_file.h"
+#include "harness/runner/odometer/restored_releases.h"
 #include "results/store/states.h"
 #include "tests/cli/folder_world.h"
 
@@ -254,6 +256,40 @@ TEST_F(Merge, EveryAttemptAtASeededRunCounts) {
       EXPECT_FALSE(records.back().studies.at(0).runs.empty());
       fs::remove_all(path("merged"));
     }
+  }
+}
+
+// At once, one after the other, and more than once; into a folder in which the run is over or not.
+TEST_F(Merge, AttemptsOfEveryFolderCountHoweverTheyAreMerged) {
+  const auto yaml = spec_of(kFixedRow, "seeded", "s-1");
+  fill("over", yaml);
+  fill_killed("begun", yaml);
+  for (const auto* machine : {"second", "third"}) {
+    fs::copy(path("begun"), path(machine), fs::copy_options::recursive);
+    runner::FakeExecutor elsewhere;
+    elsewhere.machine = machine;
+    elsewhere.fate = [](const auto&) { return runner::Fate::kill; };
+    fill(machine, yaml, elsewhere);
+  }
+  for (const auto* const into : {"over", "begun"}) {
+    const auto once = odometer(into);
+    std::set<std::int64_t> spent;  // in millionths
+    for (const auto& order : std::vector<std::vector<std::vector<std::string>>>{
+             {{"second", "third"}}, {{"second"}, {"third"}}, {{"third"}, {"second"}, {"third"}}}) {
+      fs::copy(path(into), path("merged"), fs::copy_options::recursive);
+      for (const auto& others : order) {
+        ASSERT_EQ(merge(others, "merged"), 0) << err();
+        spent.insert(std::llround(odometer("merged") * 1e6));
+      }
+      const auto all = odometer("merged");
+      fs::remove(folder("merged").database());
+      ASSERT_TRUE(runner::restore_for(*store("merged"), folder("merged"), "seeded"));
+      EXPECT_NEAR(odometer("merged"), all, 1e-9) << "the database was lost";
+      fs::remove_all(path("merged"));
+    }
+    EXPECT_EQ(spent.size(), 2U) << "one alone, whichever; both";
+    EXPECT_GT(static_cast<double>(*spent.begin()), (once + 0.1) * 1e6);
+    EXPECT_GT(*spent.rbegin() - *spent.begin(), 100000);
   }
 }
 

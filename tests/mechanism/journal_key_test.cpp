@@ -287,7 +287,7 @@ TEST(JournalKey, AKeyOfAnOlderVersionThatHasLostItsJournalIsRefused) {
 class SeededJournal : public testing::Test {
  protected:
   random::KeyLabel key_of(std::int64_t attempt) const {
-    return {.nonce = seeded_nonce(attempt),
+    return {.nonce = attempt == 0 ? kSeededNonce : "nonce " + std::to_string(attempt),
             .trial = config_.id(),
             .attempt = attempt,
             .config = config_.to_json()};
@@ -301,11 +301,6 @@ class SeededJournal : public testing::Test {
       times[attempt.name] += EventTally(events_of({attempt})).contains(EventTally(events(config_)));
     return times;
   }
-  static std::map<std::string, std::int64_t> once(std::int64_t attempts) {
-    std::map<std::string, std::int64_t> times;
-    for (std::int64_t number = 0; number < attempts; ++number) times[seeded_nonce(number)] = 1;
-    return times;
-  }
 
   const TemporaryFolder folder_;
   const TrialConfig config_ = private_config(1000);
@@ -314,26 +309,45 @@ class SeededJournal : public testing::Test {
 
 // Attempt 0 is made again; of those after it the key alone tells.
 TEST_F(SeededJournal, ThatIsLostIsChargedTheLaterAttemptsWhole) {
+  std::string last;
   {
     const auto writer = open({.key = key_of(2)});
     EXPECT_EQ(writer->attempt(), 0);
     RunFiles::execute(*writer, 2);
     ASSERT_TRUE(writer->begin_next_attempt());
+    EXPECT_EQ(writer->attempt(), 3);
     RunFiles::execute(*writer, 2);
+    last = writer->nonce();
   }
-  EXPECT_EQ(charged(), once(4));
+  EXPECT_EQ(charged(),
+            (std::map<std::string, std::int64_t>{{kSeededNonce, 1}, {"", 1}, {"nonce 2", 1}, {last, 1}}));
 }
 
-// So is an older copy with which the attempt goes on; and none is charged twice where it happens
-// again.
-TEST_F(SeededJournal, ThatIsAnOlderCopyIsChargedTheLaterAttemptsOnce) {
+// So is an older copy with which the attempt goes on.
+TEST_F(SeededJournal, ThatIsAnOlderCopyIsChargedTheLaterAttempts) {
   RunFiles::execute(*open(), 2);
-  for (const std::int64_t attempt : {2, 4}) {
+  for (const std::int64_t attempt : {1, 1, 2}) {
     const auto writer = open({.key = key_of(attempt)});
     EXPECT_EQ(writer->attempt(), 0);
     RunFiles::execute(*writer, 2);
   }
-  EXPECT_EQ(charged(), once(5));
+  EXPECT_EQ(charged(), (std::map<std::string, std::int64_t>{
+                           {kSeededNonce, 1}, {"nonce 1", 1}, {"", 1}, {"nonce 2", 1}}));
+}
+
+// Each may have begun at another step, so that none is another's release.
+TEST_F(SeededJournal, ItsLaterAttemptsHaveNamesOfTheirOwn) {
+  std::set<std::string> names;
+  for (int times = 0; times < 3; ++times) {
+    std::filesystem::remove(path_);
+    const auto writer = open();
+    EXPECT_EQ(writer->nonce(), kSeededNonce);
+    ASSERT_TRUE(writer->begin_next_attempt());
+    EXPECT_EQ(writer->attempt(), 1);
+    EXPECT_EQ(read_journal(path_).value().nonce, writer->nonce());
+    names.insert(writer->nonce());
+  }
+  EXPECT_EQ(names.size(), 3U);
 }
 
 TEST_F(SeededJournal, RefusesAnotherRunsKey) {
@@ -349,14 +363,13 @@ TEST(JournalKey, ASeededRunCountsItsAttemptsAndIsRepeatedAsItIs) {
   {
     const auto writer = JournalWriter::open(path, private_config(1000), kHere, {.recorded = 3}).value();
     EXPECT_EQ(writer->attempt(), 0);
-    EXPECT_EQ(writer->nonce(), seeded_nonce(0));
+    EXPECT_EQ(writer->nonce(), kSeededNonce);
     RunFiles::execute(*writer, 2);
     ASSERT_TRUE(writer->begin_next_attempt());
-    EXPECT_EQ(writer->nonce(), seeded_nonce(3)) << "others had the numbers before";
+    EXPECT_EQ(writer->attempt(), 3) << "others had the numbers before";
   }
-  EXPECT_EQ(read_journal(path).value().nonce, seeded_nonce(3));
+  EXPECT_EQ(read_journal(path).value().attempt, 3);
   const auto text = read_file(path).value();
-  EXPECT_EQ(text.find("nonce\":"), std::string::npos);
   EXPECT_EQ(text.find("lost"), std::string::npos);
 }
 

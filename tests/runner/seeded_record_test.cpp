@@ -243,13 +243,24 @@ TEST_P(SeededRecord, OfAnEarlierProgramHasTheSameSelections) {
   EXPECT_DOUBLE_EQ(epsilon(), once);
 }
 
-// All attempts at a seeded run are one release.
-TEST_P(SeededRecord, NamesNoAttemptsOfASelection) {
-  run(with_seeds("[0, 1]"));
-  for (const auto& row : rows()) {
-    const auto* selection = row.composition.if_contains("selection");
-    EXPECT_EQ(selection != nullptr, row.method == "dp-hyper");
-    EXPECT_TRUE(selection == nullptr || !selection->as_object().contains("attempts"));
+// Made again it is the same one.
+TEST_P(SeededRecord, NamesTheAttemptsOfASelection) {
+  std::set<std::string> names;
+  for (int times = 0; times < 2; ++times) {
+    run(with_seeds("[0, 1]"));
+    std::size_t selections = 0;
+    for (const auto& row : rows()) {
+      const auto* selection = row.composition.if_contains("selection");
+      EXPECT_EQ(selection != nullptr, row.method == "dp-hyper");
+      if (selection == nullptr) continue;
+      ++selections;
+      const auto attempts = string_or(selection->as_object(), "attempts", "");
+      EXPECT_FALSE(attempts.empty());
+      names.insert(row.id + attempts);
+    }
+    EXPECT_EQ(names.size(), selections);
+    world.forget_database();
+    lose_journals();
   }
 }
 
@@ -331,6 +342,65 @@ TEST_P(SeededRecord, ASecondAttemptCountsWithoutItsJournal) {
   run(yaml);
   EXPECT_GE(spent(), twice);
   fs::remove_all(kept_journals);
+}
+
+// A run that went on under a second attempt is lost with all that tells its first steps, made again
+// on the first machine, and then on a third.
+TEST_P(SeededRecord, ASecondMakingCountsBesideTheFirst) {
+  const auto yaml = with_seeds("[0, 1]");
+  run(yaml);
+  const auto undisturbed = spent();
+  world.forget_database();
+  fs::remove_all(world.out().root);
+  fs::create_directories(world.out().root);
+  world.reopen_database();
+  double before = 0;
+  std::set<std::string> selections;
+  for (const auto* machine : {"second", "third"}) {
+    FakeExecutor killed;
+    killed.fate = [](const auto& config) {
+      const bool is_others = GetParam().name == "selected" && !config.evaluation.score;
+      return is_others ? Fate::finish : Fate::crash;
+    };
+    EXPECT_FALSE(world.try_run(world.read(yaml), killed, kNever, false));
+    FakeExecutor elsewhere;
+    elsewhere.machine = machine;
+    world.run(yaml, elsewhere);
+    const auto known = selections.size();
+    for (const auto& row : rows()) {
+      if (row.composition.contains("selection")) selections.insert(canonical_json(row.composition));
+    }
+    EXPECT_EQ(selections.size() > known, GetParam().name == "selected");
+    const auto made = spent();
+    EXPECT_GT(made, std::max(before, undisturbed)) << machine;
+    world.forget_database();
+    // A run that went on under a second attempt may then be any selection's.
+    EXPECT_GE(spent(), made);
+    lose_journals_and_keys();
+    before = spent();
+    EXPECT_GE(before, made);
+  }
+}
+
+// Attempt 0 ended early there, and a second one, on another machine, went on from its checkpoint.
+// Made again the first went on.
+TEST_P(SeededRecord, AnOlderDatabaseDoesNotHideWhatAnAttemptMadeLater) {
+  if (GetParam().name != "fixed") return;  // a selection names its attempts
+  run(with_seeds("[0, 1]"));
+  const auto whole = spent();
+  world.close_database();
+  SQLite::Database(world.out().database(), SQLite::OPEN_READWRITE)
+      .exec(R"(UPDATE trials SET charged = replace(charged, '"count":6', '"count":3'),
+                                 events = replace(events, '"count":6', '"count":3'))");
+  world.reopen_database();
+  EXPECT_DOUBLE_EQ(spent(), whole);
+  run(with_seeds("[0, 1]"));
+  EXPECT_DOUBLE_EQ(spent(), whole) << "it is charged once";
+  fs::remove(world.out().release_record("q"));
+  world.close_database();
+  SQLite::Database(world.out().database(), SQLite::OPEN_READWRITE).exec("DELETE FROM retired_studies");
+  world.reopen_database();
+  EXPECT_LT(spent(), whole) << "the database alone";
 }
 
 // A command takes its begin into the database, and all is killed again before a journal is there.

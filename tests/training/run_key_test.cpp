@@ -25,10 +25,11 @@ TEST(RunKey, OfASeededRunIsItsSeeds) {
   const auto file = folder.file("a.key");
   const auto journal = journal_in(folder, config, file);
   EXPECT_EQ(run_key(config, file, *journal).value(), seeded_key(config));
-  EXPECT_EQ(random::read_key(file).value()->label->nonce, mechanism::seeded_nonce(0));
+  EXPECT_EQ(random::read_key(file).value()->label->nonce, mechanism::kSeededNonce);
   ASSERT_TRUE(journal->begin_next_attempt());
   EXPECT_EQ(run_key(config, file, *journal).value(), seeded_key(config));
-  EXPECT_EQ(random::read_key(file).value()->label->nonce, mechanism::seeded_nonce(1));
+  EXPECT_EQ(random::read_key(file).value()->label->nonce, journal->nonce());
+  EXPECT_EQ(random::read_key(file).value()->label->attempt, 1);
   auto other = config;
   other.repetition = 1;
   const auto others = folder.file("b.key");

@@ -393,7 +393,7 @@ TEST(Worker, FailuresAreTyped) {
   const auto key = folder.file("b.key");
   ASSERT_TRUE(random::replace_key(
       key,
-      {.nonce = mechanism::seeded_nonce(0), .trial = config.id(), .attempt = 0, .config = config.to_json()}));
+      {.nonce = mechanism::kSeededNonce, .trial = config.id(), .attempt = 0, .config = config.to_json()}));
   worker.run(config, folder.file("b.jsonl"), key);
   const auto missing = worker.receive("done");
   EXPECT_EQ(missing.at("kind").as_string(), "missing-data");

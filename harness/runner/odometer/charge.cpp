@@ -15,14 +15,24 @@ namespace {
 using trial::ChargedAttempt;
 using trial::EventTally;
 
+EventTally whole_of(const ChargedAttempt& attempt) { return EventTally(trial::events_of({attempt})); }
+
 }  // namespace
 
 bool has_nonce(const ChargedAttempt& attempt) { return !attempt.name.empty(); }
 
+void raise_charge(ChargedAttempt& attempt, const ChargedAttempt& told) {
+  // The journal decides whether another attempt goes on from this one, unless it is an older copy,
+  // which has less than was recorded.
+  if (EventTally(attempt.events).contains(EventTally(told.events))) return;
+  auto larger = whole_of(attempt);
+  larger.raise_to(whole_of(told));
+  attempt = {attempt.name, larger.events()};
+}
+
 void add_recorded(std::vector<ChargedAttempt>& charged, const results::TrialRecord& recorded) {
   auto attempts = recorded.charged;
   if (attempts.empty()) attempts.push_back({"", recorded.events});  // of an older version
-  const auto whole_of = [](const ChargedAttempt& attempt) { return EventTally(trial::events_of({attempt})); };
   std::vector<EventTally> lost;
   for (const auto& attempt : charged) {
     if (attempt.name.empty()) lost.emplace_back(attempt.events);
@@ -31,12 +41,7 @@ void add_recorded(std::vector<ChargedAttempt>& charged, const results::TrialReco
     if (attempt.events.empty()) continue;
     const auto same = std::ranges::find(charged, attempt.name, &ChargedAttempt::name);
     if (!attempt.name.empty() && same != charged.end()) {
-      // The journal decides whether another attempt goes on from this one, unless it is an older
-      // copy, which has less than was recorded.
-      if (EventTally(same->events).contains(EventTally(attempt.events))) continue;
-      auto larger = whole_of(*same);
-      larger.raise_to(whole_of(attempt));
-      *same = {same->name, larger.events()};
+      raise_charge(*same, attempt);
       continue;
     }
     // Each lost attempt stands for one.
@@ -98,15 +103,6 @@ Result<std::optional<trial::TrialConfig>> config_of(const KnownOfTrial& known) {
   return std::optional(std::move(*config));
 }
 
-// The name of the attempt that a worker of a seeded run may have begun; without a journal it is the
-// first.
-std::string begun_seeded(const results::TrialRecord& recorded, const std::vector<ChargedAttempt>& charged) {
-  std::int64_t next = 0;
-  if (*recorded.begun_after == 0) return mechanism::seeded_nonce(next);
-  while (std::ranges::count(charged, mechanism::seeded_nonce(next), &ChargedAttempt::name) > 0) ++next;
-  return mechanism::seeded_nonce(next);
-}
-
 }  // namespace
 
 Result<std::vector<ChargedAttempt>> charge_of(const KnownOfTrial& known) {
@@ -124,7 +120,7 @@ Result<std::vector<ChargedAttempt>> charge_of(const KnownOfTrial& known) {
   const bool has_lost_journal = key && !is_of_key;
   if (has_lost_journal) {
     for (std::int64_t attempt = 0; attempt < key->attempt; ++attempt)
-      charge_whole(is_seeded ? mechanism::seeded_nonce(attempt) : "", planned, charged);
+      charge_whole(is_seeded && attempt == 0 ? mechanism::kSeededNonce : "", planned, charged);
     charge_whole(key->nonce, planned, charged);
   }
   const bool has_unbooked = journal != nullptr && last_has_not_booked(*journal);
@@ -140,10 +136,12 @@ Result<std::vector<ChargedAttempt>> charge_of(const KnownOfTrial& known) {
       std::ranges::find(recorded->charged, key->nonce, &ChargedAttempt::name) == recorded->charged.end();
   const bool is_explained = has_begun ? !has_unbooked : has_lost_journal && is_new_key;
   if (is_explained) return charged;
-  // A worker that found the key goes on with the key's attempt.
+  // A worker that found the key goes on with the key's attempt; one of a seeded run that found no
+  // journal begins the first.
+  const bool is_first = is_seeded && *recorded->begun_after == 0;
   const auto name = has_begun                                  ? journal->nonce
                     : key && key->nonce == recorded->begun_key ? key->nonce
-                    : is_seeded                                ? begun_seeded(*recorded, charged)
+                    : is_first                                 ? mechanism::kSeededNonce
                                                                : std::string();
   charge_whole(name, planned, charged);
   return charged;

@@ -15,8 +15,9 @@
 //              journal's, the journal may be an older copy, but no other key was used: the attempt
 //              of that key is charged whole. Otherwise one more attempt is charged whole
 //
-// An attempt of a seeded run is named by its number (mechanism::seeded_nonce). Made again under its
-// number it counts as the same release, charged the most that anything tells of it.
+// The first attempt of a seeded run has the same name wherever it is made
+// (mechanism::kSeededNonce): made again it counts as the same release, charged the most that
+// anything tells of it.
 //
 // An attempt that began to release, did not come to its end and is not gone on from is charged as
 // planned, whoever stopped it: its user, a limit of time or memory, a machine. The journal says so;
@@ -60,6 +61,9 @@ struct KnownOfTrial {
 
 // True if the attempt is named by its nonce: of one whose journal was lost it may not be known.
 bool has_nonce(const trial::ChargedAttempt& attempt);
+
+// Raises an attempt to what is told of it elsewhere.
+void raise_charge(trial::ChargedAttempt& attempt, const trial::ChargedAttempt& told);
 
 // Adds the attempts of a record, the larger charge of those that are in both.
 void add_recorded(std::vector<trial::ChargedAttempt>& charged, const results::TrialRecord& recorded);

@@ -9,6 +9,7 @@
 #include "harness/mechanism/releases.h"
 #include "harness/runner/odometer/charge.h"
 #include "harness/runner/odometer/out_folder.h"
+#include "harness/trial/event_tally.h"
 #include "results/store/store.h"
 
 namespace hyfreedp::runner {
@@ -17,7 +18,7 @@ namespace hyfreedp::runner {
 struct FoundRun {
   trial::TrialConfig config;
   std::vector<accounting::Event> executed;
-  std::vector<trial::ChargedAttempt> attempts = {};  // which `executed` is of, unless it is over
+  std::vector<trial::ChargedAttempt> attempts = {};  // which `executed` is of
   bool is_finished = false;                          // it came to its end
   bool is_final = false;                             // it will not go on
   bool has_begun = false;                            // it may have read the data

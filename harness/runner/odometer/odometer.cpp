@@ -44,6 +44,11 @@ struct BookedSeed {
   std::vector<Composition::NotBegun> runs;  // by name
   EventTally nameless;                      // the most of what any says without naming runs
 };
+// An attempt that is charged beside those that its run has in the database.
+struct OtherAttempt {
+  trial::Named dataset;
+  EventTally events;
+};
 using RunsOfStudies = std::map<std::string, std::set<std::string>>;
 
 // The rules by which runs compose, as the database has them.
@@ -54,6 +59,7 @@ struct Studies {
   std::vector<Composition> ended_early;  // searches whose planned rest is charged
   // Seeds that may not be needed, or were not, by study: their runs are charged all the same.
   std::map<std::string, BookedSeed> booked_seeds;
+  std::map<std::pair<std::string, std::string>, OtherAttempt> other_attempts;  // by run and name
   RunsOfStudies listed;  // by study, of rows whose number of runs is public
 };
 
@@ -139,11 +145,15 @@ class StudyReader {
     return {};
   }
 
-  static void add_booked(BookedSeed& seed, trial::Named dataset, const Composition& composition) {
+  void add_booked(BookedSeed& seed, trial::Named dataset, const Composition& composition) {
     seed.dataset = std::move(dataset);
     EventTally nameless;
     for (const auto& rest : composition.not_begun) {
-      if (rest.trial.empty()) {
+      if (!rest.attempt.empty()) {
+        auto& attempt = found_.other_attempts[{rest.trial, rest.attempt}];
+        attempt.dataset = seed.dataset;
+        attempt.events.raise_to(EventTally(rest.events));
+      } else if (rest.trial.empty()) {
         nameless.add(rest.events);
       } else {
         seed.runs.push_back(rest);
@@ -183,6 +193,7 @@ class Composer {
     for (const auto& [id, run] : runs_) add_run(id, run);
     for (const auto& search : studies_.ended_early) add_rest(search);
     for (const auto& [id, seed] : studies_.booked_seeds) add_booked_seed(id, seed);
+    for (const auto& [name, attempt] : studies_.other_attempts) add_other(name.first, name.second, attempt);
     for (const auto& study : studies_.priced) add_table(study);
   }
 
@@ -362,6 +373,17 @@ class Composer {
     if (const auto events = booked.events(); !events.empty()) odometer_.of(seed.dataset).add(events);
   }
 
+  // What the run itself is charged for it is counted.
+  void add_other(const std::string& id, const std::string& name, const OtherAttempt& attempt) {
+    auto more = attempt.events;
+    if (const auto run = runs_.find(id); run != runs_.end()) {
+      for (const auto& one : run->second.attempts) {
+        if (one.name == name) more = more.beyond(EventTally(trial::events_of({one})));
+      }
+    }
+    if (const auto events = more.events(); !events.empty()) odometer_.of(attempt.dataset).add(events);
+  }
+
   void add_table(const results::StudyRecord& study) {
     const auto run = runs_.find(study.reported_trial.empty() && !study.trials.empty() ? study.trials.front()
                                                                                       : study.reported_trial);
@@ -433,7 +455,6 @@ Result<void> name_attempts(const results::Store& store, results::StudyRecord& st
     const auto run = store.trial(id);
     if (!run) return run.error();
     if (!*run) continue;
-    if (has_seeded_noise(**run)) return {};  // all attempts are the same release
     for (const auto& attempt : (**run).charged) names.insert(id + " " + attempt.name);
   }
   study.composition["selection"].as_object()["attempts"] =

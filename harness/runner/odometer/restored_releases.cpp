@@ -22,11 +22,15 @@
 namespace hyfreedp::runner {
 
 Result<void> put_charge(results::Store& store, const std::string& spec, const results::TrialRecord& run,
-                        std::vector<accounting::Event> events) {
+                        const std::vector<trial::ChargedAttempt>& attempts) {
   const auto config = trial::TrialConfig::from_json(run.config, "trial " + run.id);
   if (!config) return config.error();
   baselines::Composition charge{.rule = baselines::Composition::Rule::sum, .trials = {}, .selection = {}};
-  charge.not_begun.push_back({.events = std::move(events)});
+  for (const auto& attempt : attempts) {
+    charge.not_begun.push_back({.events = trial::events_of({attempt}),
+                                .trial = has_nonce(attempt) ? run.id : "",
+                                .attempt = attempt.name});
+  }
   auto composition = charge.to_json();
   composition["dataset"] = as_json(config->dataset);
   return store.put_retired(
@@ -90,10 +94,15 @@ Result<void> put_other_attempts(results::Store& store, const results::StudyRecor
   if (!was_over || !std::ranges::all_of(known.charged, has_nonce)) return {};
   std::vector<trial::ChargedAttempt> others;
   for (const auto& attempt : run.charged) {
-    const bool is_known = std::ranges::count(known.charged, attempt.name, &trial::ChargedAttempt::name) > 0;
-    if (has_nonce(attempt) && !is_known && !attempt.events.empty()) others.push_back(attempt);
+    if (!has_nonce(attempt) || attempt.events.empty()) continue;
+    // The first attempt of a seeded run may have been made again, and further.
+    const auto same = std::ranges::find(known.charged, attempt.name, &trial::ChargedAttempt::name);
+    const bool is_told = same != known.charged.end() &&
+                         (attempt.name != mechanism::kSeededNonce ||
+                          trial::EventTally(same->events).contains(trial::EventTally(attempt.events)));
+    if (!is_told) others.push_back({attempt.name, attempt.events});
   }
-  return others.empty() ? Result<void>() : put_charge(store, study.spec, run, trial::events_of(others));
+  return others.empty() ? Result<void>() : put_charge(store, study.spec, run, others);
 }
 
 // Records what a run cost whose journal is lost; how it ended is not known any more. Database and

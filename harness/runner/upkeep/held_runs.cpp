@@ -82,16 +82,16 @@ Result<std::optional<Held>> held(const Side& side, const std::string& id) {
                                   .has_journal = !is_missing_journal(side.out.journal(id))});
 }
 
-void add_seeded(std::vector<ChargedAttempt>& all, const TrialRecord& record) {
-  auto now = record;
-  const auto whole_of = [](const ChargedAttempt& one) { return trial::EventTally(trial::events_of({one})); };
-  for (auto& attempt : now.charged) {
-    const auto same = std::ranges::find(all, attempt.name, &ChargedAttempt::name);
-    if (same == all.end() || attempt.name == mechanism::seeded_nonce(0)) continue;
-    const auto one = whole_of(*same), other = whole_of(attempt);
-    if (!one.contains(other) || !other.contains(one)) attempt = {"", other.events()};
+void add_attempts(std::vector<ChargedAttempt>& all, const std::vector<ChargedAttempt>& others) {
+  for (const auto& attempt : others) {
+    const auto same =
+        has_nonce(attempt) ? std::ranges::find(all, attempt.name, &ChargedAttempt::name) : all.end();
+    if (same != all.end()) {
+      raise_charge(*same, attempt);
+    } else {
+      all.push_back(attempt);
+    }
   }
-  add_recorded(all, now);
 }
 
 bool is_contained(const std::vector<ChargedAttempt>& part, const std::vector<ChargedAttempt>& whole) {

@@ -43,10 +43,9 @@ Result<std::optional<Held>> open_run(const Side& side, const std::string& id,
 // The run as the folder has it, whether it is over or not; none if the folder has nothing of it.
 Result<std::optional<Held>> held(const Side& side, const std::string& id);
 
-// Adds the attempts at a seeded run that another folder has to `all`. Attempts of one number, but
-// for the first, may have begun at different steps, and are then not the same release. Where what
-// they release differs nothing tells whether they did, so both are charged.
-void add_seeded(std::vector<trial::ChargedAttempt>& all, const results::TrialRecord& record);
+// Adds the attempts at a seeded run that another folder has to `all`. Attempts of one name are one,
+// charged the larger of both; one that has no name may be any, and is added.
+void add_attempts(std::vector<trial::ChargedAttempt>& all, const std::vector<trial::ChargedAttempt>& others);
 
 // True if all that `part` is charged is a part of what `whole` is charged, attempt by attempt. An
 // attempt without a nonce may be any.

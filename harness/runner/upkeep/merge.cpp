@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -211,14 +212,16 @@ class Merger {
   // A run that is finished is not changed.
   Result<void> put_other_attempts(const TrialRecord& run, const std::vector<ChargedAttempt>& all) {
     std::vector<ChargedAttempt> others;
+    auto nameless = std::ranges::count_if(run.charged, std::not_fn(has_nonce));
     for (const auto& attempt : all) {
-      if (!is_contained({attempt}, run.charged)) others.push_back(attempt);
+      const bool is_its_own = has_nonce(attempt) ? is_contained({attempt}, run.charged) : nameless-- > 0;
+      if (!is_its_own) others.push_back(attempt);
     }
     const auto studies = store_.all_studies();
     if (!studies) return studies.error();
     const auto row = std::ranges::find_if(
         *studies, [&](const StudyRecord& one) { return std::ranges::count(one.trials, run.id) > 0; });
-    return put_charge(store_, row != studies->end() ? row->spec : "", run, trial::events_of(others));
+    return put_charge(store_, row != studies->end() ? row->spec : "", run, others);
   }
 
   // Of a seeded run that several folders have: an attempt of one is not always another's.
@@ -230,7 +233,7 @@ class Merger {
     auto& record = (**kept).record;
     if (is_contained(all, record.charged)) return {};
     if ((**kept).is_final) return put_other_attempts(record, all);
-    add_recorded(record.charged, {.charged = all});
+    record.charged = all;
     record.events = trial::events_of(record.charged);
     return put_record(record, side);
   }

@@ -292,7 +292,7 @@ class Comparison {
       if (!config) return config.error();
       auto& all = plan_.seeded_attempts.try_emplace(id, earlier.record.charged).first->second;
       const bool goes_on = !earlier.is_final && !is_contained(now.record.charged, all);
-      add_seeded(all, now.record);
+      add_attempts(all, now.record.charged);
       if (now.is_final || goes_on) take(id, side, now.has_journal);
       // The price of a selection that is over does not grow by single runs.
       const auto& over = now.is_final ? now : earlier;
