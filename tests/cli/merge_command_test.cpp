@@ -293,6 +293,26 @@ TEST_F(Merge, AttemptsOfEveryFolderCountHoweverTheyAreMerged) {
   }
 }
 
+// Of two of these nothing tells whether they are one.
+TEST_F(Merge, AttemptsThatLostTheirNamesCountHoweverTheyAreMerged) {
+  const auto yaml = spec_of(kFixedRow, "seeded", "s-1");
+  for (const auto* const into : {"apart", "together"}) fill(into, yaml);
+  const auto once = odometer("apart");
+  for (const auto* from : {"x", "y"}) {
+    for (const auto* machine : {"fake", "second", "third"}) {
+      runner::FakeExecutor stopped;
+      stopped.machine = machine;
+      stopped.fate = [](const auto&) { return runner::Fate::kill; };
+      fill(from, yaml, stopped);
+    }
+    for (const auto& run : store(from)->trials().value()) fs::remove(folder(from).journal(run.id));
+    ASSERT_EQ(merge({from}, "apart"), 0) << err();
+  }
+  ASSERT_EQ(merge({"x", "y"}, "together"), 0) << err();
+  EXPECT_GT(odometer("together"), once + 2) << "of four attempts more, of which two have names";
+  EXPECT_GE(odometer("apart"), odometer("together") - 1e-9);
+}
+
 // Its cost is one selection's, however many of its runs another folder made twice.
 TEST_F(Merge, ASeededSelectionThatIsOverGetsNoAttemptsMore) {
   const auto yaml = spec_of(kSelectionRow, "seeded", "s-1");

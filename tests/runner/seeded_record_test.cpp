@@ -54,6 +54,16 @@ class SeededRecord : public LostFiles, public testing::WithParamInterface<Rows> 
       if (!results::is_answered(row)) cancelled(row.id);
     }
   }
+  // All is killed while it makes a run of the row of this kind.
+  void crash_on(const std::string& machine, const std::string& yaml) {
+    FakeExecutor killed;
+    killed.machine = machine;
+    killed.fate = [](const auto& config) {
+      const bool is_others = GetParam().name == "selected" && !config.evaluation.score;
+      return is_others ? Fate::finish : Fate::crash;
+    };
+    EXPECT_FALSE(world.try_run(world.read(yaml), killed, kNever, false));
+  }
   Odometer odometer() {
     world.close_database();
     const auto store = results::Store::open(world.out().database(), results::Store::Mode::scratch).value();
@@ -357,12 +367,7 @@ TEST_P(SeededRecord, ASecondMakingCountsBesideTheFirst) {
   double before = 0;
   std::set<std::string> selections;
   for (const auto* machine : {"second", "third"}) {
-    FakeExecutor killed;
-    killed.fate = [](const auto& config) {
-      const bool is_others = GetParam().name == "selected" && !config.evaluation.score;
-      return is_others ? Fate::finish : Fate::crash;
-    };
-    EXPECT_FALSE(world.try_run(world.read(yaml), killed, kNever, false));
+    crash_on("fake", yaml);
     FakeExecutor elsewhere;
     elsewhere.machine = machine;
     world.run(yaml, elsewhere);
@@ -379,6 +384,44 @@ TEST_P(SeededRecord, ASecondMakingCountsBesideTheFirst) {
     lose_journals_and_keys();
     before = spent();
     EXPECT_GE(before, made);
+  }
+}
+
+// The database of before a run was made again is put back.
+TEST_P(SeededRecord, AnOlderDatabaseHidesNoFurtherAttempt) {
+  // Of two selections each may be the one whose run had a further attempt; and one that is made
+  // again counts twice, until a database names the runs of the first making.
+  const auto yaml = with_seeds("[0]");
+  for (const bool has_lost_a_name : {false, true}) {
+    for (const bool is_over : {false, true}) {
+      if (has_lost_a_name) {
+        for (const auto* machine : {"fake", "second", "fake"}) crash_on(machine, yaml);
+        lose_journals();
+      }
+      run(yaml);
+      const auto once = spent();
+      keep_database();
+      world.forget_database();
+      lose_journals();
+      for (const auto* machine : {"fake", "third", "fake"}) crash_on(machine, yaml);
+      if (is_over) {
+        FakeExecutor elsewhere;
+        elsewhere.machine = "third";
+        world.run(yaml, elsewhere);
+      }
+      const auto again = spent();
+      EXPECT_GT(again, once);
+      put_database_back();
+      const bool is_exact = is_over || GetParam().name != "selected";
+      const auto least = is_exact ? again * (1 - 1e-12) : once + 0.2;
+      EXPECT_GE(spent(), least) << has_lost_a_name << is_over;
+      run(yaml);
+      EXPECT_GE(spent(), least) << has_lost_a_name << is_over;
+      world.forget_database();
+      fs::remove_all(world.out().root);
+      fs::create_directories(world.out().root);
+      world.reopen_database();
+    }
   }
 }
 

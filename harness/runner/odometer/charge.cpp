@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <utility>
 
 #include "harness/base/files.h"
 #include "harness/mechanism/releases.h"
+#include "harness/runner/odometer/release.h"
 #include "harness/trial/event_tally.h"
 #include "harness/trial/trial_config.h"
+#include "results/store/states.h"
 
 namespace hyfreedp::runner {
 namespace {
@@ -21,10 +24,20 @@ EventTally whole_of(const ChargedAttempt& attempt) { return EventTally(trial::ev
 
 bool has_nonce(const ChargedAttempt& attempt) { return !attempt.name.empty(); }
 
-void raise_charge(ChargedAttempt& attempt, const ChargedAttempt& told) {
+bool has_others(const std::vector<ChargedAttempt>& attempts, const std::vector<ChargedAttempt>& than) {
+  const auto is_other = [&](const ChargedAttempt& attempt) {
+    return has_nonce(attempt) && !attempt.events.empty() &&
+           std::ranges::find(than, attempt.name, &ChargedAttempt::name) == than.end();
+  };
+  const auto count_lost = [](const auto& all) { return std::ranges::count_if(all, std::not_fn(has_nonce)); };
+  return std::ranges::any_of(attempts, is_other) || count_lost(attempts) > count_lost(than);
+}
+
+void raise_charge(ChargedAttempt& attempt, const ChargedAttempt& told, bool is_of_another_making) {
+  const bool may_be_made_again = is_of_another_making && attempt.name == mechanism::kSeededNonce;
   // The journal decides whether another attempt goes on from this one, unless it is an older copy,
   // which has less than was recorded.
-  if (EventTally(attempt.events).contains(EventTally(told.events))) return;
+  if (!may_be_made_again && EventTally(attempt.events).contains(EventTally(told.events))) return;
   auto larger = whole_of(attempt);
   larger.raise_to(whole_of(told));
   attempt = {attempt.name, larger.events()};
@@ -33,6 +46,7 @@ void raise_charge(ChargedAttempt& attempt, const ChargedAttempt& told) {
 void add_recorded(std::vector<ChargedAttempt>& charged, const results::TrialRecord& recorded) {
   auto attempts = recorded.charged;
   if (attempts.empty()) attempts.push_back({"", recorded.events});  // of an older version
+  const bool is_of_another_making = has_others(attempts, charged);
   std::vector<EventTally> lost;
   for (const auto& attempt : charged) {
     if (attempt.name.empty()) lost.emplace_back(attempt.events);
@@ -41,7 +55,7 @@ void add_recorded(std::vector<ChargedAttempt>& charged, const results::TrialReco
     if (attempt.events.empty()) continue;
     const auto same = std::ranges::find(charged, attempt.name, &ChargedAttempt::name);
     if (!attempt.name.empty() && same != charged.end()) {
-      raise_charge(*same, attempt);
+      raise_charge(*same, attempt, is_of_another_making);
       continue;
     }
     // Each lost attempt stands for one.
@@ -124,11 +138,11 @@ Result<std::vector<ChargedAttempt>> charge_of(const KnownOfTrial& known) {
     charge_whole(key->nonce, planned, charged);
   }
   const bool has_unbooked = journal != nullptr && last_has_not_booked(*journal);
-  if (recorded == nullptr) {
+  if (recorded != nullptr) add_recorded(charged, *recorded);
+  if (recorded == nullptr || results::is_final(*recorded)) {
     if (has_unbooked && !known.released_nothing) charge_whole(journal->nonce, planned, charged);
     return charged;
   }
-  add_recorded(charged, *recorded);
   if (!recorded->begun_after || known.released_nothing) return charged;
   const bool has_begun = journal != nullptr && journal->starts > *recorded->begun_after;
   const bool is_new_key =
@@ -145,6 +159,35 @@ Result<std::vector<ChargedAttempt>> charge_of(const KnownOfTrial& known) {
                                                                : std::string();
   charge_whole(name, planned, charged);
   return charged;
+}
+
+Result<std::vector<ChargedAttempt>> charge_of_ended(const OutFolder& out,
+                                                    const results::TrialRecord& record) {
+  if (!has_seeded_noise(record) || !std::filesystem::exists(out.key(record.id))) return record.charged;
+  const auto key = key_label(out.key(record.id));
+  if (!key) return key.error();
+  std::optional<mechanism::Journal> journal;
+  if (const auto path = out.journal(record.id); !is_missing_journal(path)) {
+    auto read = mechanism::read_journal(path);
+    if (!read) return read.error();
+    if (read->trial == record.id) journal = std::move(*read);
+  }
+  return charge_of({.journal = journal ? &*journal : nullptr, .key = *key, .recorded = &record});
+}
+
+std::vector<ChargedAttempt> beside(const std::vector<ChargedAttempt>& run,
+                                   const std::vector<ChargedAttempt>& all) {
+  std::vector<ChargedAttempt> others;
+  auto nameless = std::ranges::count_if(run, std::not_fn(has_nonce));
+  for (const auto& attempt : all) {
+    if (!has_nonce(attempt)) {
+      if (nameless-- <= 0) others.push_back(attempt);
+      continue;
+    }
+    const auto same = std::ranges::find(run, attempt.name, &ChargedAttempt::name);
+    if (same == run.end() || !whole_of(*same).contains(whole_of(attempt))) others.push_back(attempt);
+  }
+  return others;
 }
 
 std::vector<accounting::Event> as_planned(const trial::TrialConfig& config,

@@ -37,6 +37,7 @@
 
 #include "harness/mechanism/journal.h"
 #include "harness/random/key_file.h"
+#include "harness/runner/odometer/out_folder.h"
 #include "harness/trial/trial_config.h"
 #include "results/store/store.h"
 
@@ -62,14 +63,31 @@ struct KnownOfTrial {
 // True if the attempt is named by its nonce: of one whose journal was lost it may not be known.
 bool has_nonce(const trial::ChargedAttempt& attempt);
 
-// Raises an attempt to what is told of it elsewhere.
-void raise_charge(trial::ChargedAttempt& attempt, const trial::ChargedAttempt& told);
+// True if some of the attempts released anything and are none of `than`: the run was then made
+// again, or in another folder.
+bool has_others(const std::vector<trial::ChargedAttempt>& attempts,
+                const std::vector<trial::ChargedAttempt>& than);
+
+// Raises an attempt to what is told of it elsewhere. The first attempt of a seeded run may be told
+// of by another making, which did not go on from it: then also to all that it was yet to release
+// there.
+void raise_charge(trial::ChargedAttempt& attempt, const trial::ChargedAttempt& told,
+                  bool is_of_another_making);
 
 // Adds the attempts of a record, the larger charge of those that are in both.
 void add_recorded(std::vector<trial::ChargedAttempt>& charged, const results::TrialRecord& recorded);
 
 // The trial's attempts, charged. An error where the config in the label or in the record is none.
 Result<std::vector<trial::ChargedAttempt>> charge_of(const KnownOfTrial& known);
+
+// The attempts at a run that the database has as over. If the run is seeded and there is a key, it
+// is made again, after an older database was put back: then also what its journal and key tell.
+Result<std::vector<trial::ChargedAttempt>> charge_of_ended(const OutFolder& out,
+                                                           const results::TrialRecord& record);
+
+// The attempts of `all` that `run` is not charged. Of those without a name each stands for one.
+std::vector<trial::ChargedAttempt> beside(const std::vector<trial::ChargedAttempt>& run,
+                                          const std::vector<trial::ChargedAttempt>& all);
 
 // Returns what a run of `config` is charged that did not come to its end: at least all that it was
 // to release, if it `booked` anything.

@@ -148,7 +148,14 @@ Result<FoundRuns> found_runs(const results::Store& store, const OutFolder& out,
   for (const auto& record : *records) {
     auto run = run_of(record);
     if (!run) return run.error();
-    if (!run->is_final) open.emplace(record.id, record);
+    if (!run->is_final) {
+      open.emplace(record.id, record);
+    } else if (auto charged = charge_of_ended(out, record)) {
+      if (!charged->empty()) run->executed = trial::events_of(*charged);
+      run->attempts = std::move(*charged);
+    } else {
+      unreadable.push_back(charged.error().message);
+    }
     runs.emplace(record.id, std::move(*run));
   }
   const auto labels = keys_of_runs(out, unreadable);

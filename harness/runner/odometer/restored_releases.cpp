@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "baselines/baseline.h"
+#include "harness/base/files.h"
+#include "harness/base/text.h"
 #include "harness/runner/odometer/charge.h"
 #include "harness/runner/odometer/odometer.h"
 #include "harness/runner/odometer/release.h"
@@ -21,20 +23,33 @@
 
 namespace hyfreedp::runner {
 
-Result<void> put_charge(results::Store& store, const std::string& spec, const results::TrialRecord& run,
+Result<void> put_charge(results::Store& store, const results::TrialRecord& run,
                         const std::vector<trial::ChargedAttempt>& attempts) {
   const auto config = trial::TrialConfig::from_json(run.config, "trial " + run.id);
   if (!config) return config.error();
+  std::set<std::string> names;
+  for (const auto& attempt : attempts) names.insert(attempt.name);
+  // Two folders may tell of attempts whose names are lost.
+  const auto lost = "lost beside " + sha256_hex(join({names.begin(), names.end()}, " ")).substr(0, 16);
   baselines::Composition charge{.rule = baselines::Composition::Rule::sum, .trials = {}, .selection = {}};
   for (const auto& attempt : attempts) {
     charge.not_begun.push_back({.events = trial::events_of({attempt}),
-                                .trial = has_nonce(attempt) ? run.id : "",
-                                .attempt = attempt.name});
+                                .trial = run.id,
+                                .attempt = has_nonce(attempt)
+                                               ? attempt.name
+                                               : lost + " " + std::to_string(charge.not_begun.size())});
   }
   auto composition = charge.to_json();
   composition["dataset"] = as_json(config->dataset);
-  return store.put_retired(
-      {.id = run.id, .spec = spec, .method = "", .composition = std::move(composition), .trials = {}});
+  const auto studies = store.all_studies();
+  if (!studies) return studies.error();
+  const auto row = std::ranges::find_if(
+      *studies, [&](const results::StudyRecord& one) { return std::ranges::count(one.trials, run.id) > 0; });
+  return store.put_retired({.id = run.id,
+                            .spec = row != studies->end() ? row->spec : "",
+                            .method = "",
+                            .composition = std::move(composition),
+                            .trials = {}});
 }
 
 namespace {
@@ -86,23 +101,30 @@ Result<results::TrialRecord> unexplained(const OutFolder& out, const results::Tr
 }
 
 // Charges those attempts of a finished run that the database does not know. The database may be
-// that of another copy of the folder, in which the run was made under another key.
+// that of another copy of the folder, in which the run was made under another key, or an older one,
+// since which a seeded run was made again.
 Result<void> put_other_attempts(results::Store& store, const results::StudyRecord& study,
                                 const results::TrialRecord& known, const results::TrialRecord& run) {
-  // Before its end a run may be charged for an attempt that turns out to have released nothing.
+  // Before its end a run may be charged for an attempt that turns out to have released nothing, and
+  // an attempt for what the next one makes in its place.
   const bool was_over = results::is_answered(study) && !results::is_cancelled(study);
-  if (!was_over || !std::ranges::all_of(known.charged, has_nonce)) return {};
-  std::vector<trial::ChargedAttempt> others;
-  for (const auto& attempt : run.charged) {
-    if (!has_nonce(attempt) || attempt.events.empty()) continue;
-    // The first attempt of a seeded run may have been made again, and further.
+  const bool is_seeded = has_seeded_noise(known);
+  if (!is_seeded && (!was_over || !std::ranges::all_of(known.charged, has_nonce))) return {};
+  const auto is_known = [&](const trial::ChargedAttempt& attempt) {
     const auto same = std::ranges::find(known.charged, attempt.name, &trial::ChargedAttempt::name);
-    const bool is_told = same != known.charged.end() &&
-                         (attempt.name != mechanism::kSeededNonce ||
-                          trial::EventTally(same->events).contains(trial::EventTally(attempt.events)));
-    if (!is_told) others.push_back({attempt.name, attempt.events});
-  }
-  return others.empty() ? Result<void>() : put_charge(store, study.spec, run, others);
+    if (same == known.charged.end()) return false;
+    const bool may_be_longer = attempt.name == mechanism::kSeededNonce;
+    return !may_be_longer || trial::EventTally(same->events).contains(trial::EventTally(attempt.events));
+  };
+  auto others = beside(known.charged, run.charged);
+  std::erase_if(others, [&](const trial::ChargedAttempt& attempt) {
+    if (attempt.events.empty()) return true;
+    return has_nonce(attempt) ? is_known(attempt) : !(is_seeded && was_over);
+  });
+  // Each that lost its name in one of the two may be one that has it in the other.
+  const auto lost = count_nameless(known.charged) - count_nameless(run.charged);
+  for (std::ptrdiff_t i = 0; i < lost && !others.empty(); ++i) others.pop_back();
+  return others.empty() ? Result<void>() : put_charge(store, run, others);
 }
 
 // Records what a run cost whose journal is lost; how it ended is not known any more. Database and

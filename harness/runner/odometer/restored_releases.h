@@ -37,9 +37,10 @@ Result<void> restore_releases(results::Store& store, const OutFolder& out, const
 Result<void> restore_rows(results::Store& store, const OutFolder& out, const std::string& spec,
                           const std::set<std::string>& studies);
 
-// Records attempts at a run of `spec` that are charged beside all that the database has of it. One
-// that has a name is charged once, however often it is recorded.
-Result<void> put_charge(results::Store& store, const std::string& spec, const results::TrialRecord& run,
+// Records attempts at a run that are charged beside all that the database has of it. Each is
+// charged once, however often it is recorded; those without a name once for each list that they are
+// in.
+Result<void> put_charge(results::Store& store, const results::TrialRecord& run,
                         const std::vector<trial::ChargedAttempt>& attempts);
 
 // Adds to a row that the database has as cancelled `runs` that began after it was opened again, and

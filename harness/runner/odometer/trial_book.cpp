@@ -7,6 +7,7 @@
 #include "harness/base/files.h"
 #include "harness/random/key_file.h"
 #include "harness/runner/odometer/charge.h"
+#include "harness/runner/odometer/restored_releases.h"
 #include "harness/trial/event_tally.h"
 #include "results/store/states.h"
 
@@ -100,6 +101,7 @@ Result<std::optional<TrialEnd>> TrialBook::earlier(const trial::TrialConfig& con
   const auto known = store_.trial(id);
   if (!known) return known.error();
   if (*known && results::is_final(**known)) {
+    if (auto kept = keep_another_making(**known); !kept) return kept.error();
     // A coordinator killed between the record and the deletion of the key leaves the key behind.
     if (auto deleted = delete_secrets_of(config); !deleted) return deleted.error();
     auto end = end_of(**known, config);
@@ -114,6 +116,13 @@ Result<std::optional<TrialEnd>> TrialBook::earlier(const trial::TrialConfig& con
   auto end = put(config, *journal);
   if (!end) return end.error();
   return std::optional<TrialEnd>(std::move(*end));
+}
+
+Result<void> TrialBook::keep_another_making(const results::TrialRecord& over) const {
+  const auto charged = charge_of_ended(out_, over);
+  if (!charged) return charged.error();
+  const auto others = beside(over.charged, *charged);
+  return others.empty() ? Result<void>() : put_charge(store_, over, others);
 }
 
 Result<void> TrialBook::rebuild(const std::string& id) {
@@ -215,7 +224,10 @@ Result<bool> TrialBook::settle_key(const std::string& path) {
   if (!*label) return has_journal;
   const auto known = store_.trial(id);
   if (!known) return known.error();
-  if (*known && results::is_final(**known)) return true;
+  if (*known && results::is_final(**known)) {
+    if (auto kept = keep_another_making(**known); !kept) return kept.error();
+    return true;
+  }
   auto journal = mechanism::read_journal(out_.journal(id));
   const auto config = trial::TrialConfig::from_json((**label).config, path);
   if (!config) return config.error();

@@ -75,6 +75,8 @@ class TrialBook {
   Result<TrialEnd> put(const trial::TrialConfig& config, const mechanism::Journal& journal);
   Result<void> charge(results::TrialRecord& record, const mechanism::Journal* journal,
                       Heard heard = Heard::maybe_more) const;
+  // Records what journal and key tell of a run that is over beside its record, before they go.
+  Result<void> keep_another_making(const results::TrialRecord& over) const;
   // Its key and checkpoints.
   Result<void> delete_secrets_of(const trial::TrialConfig& config) const;
   Result<TrialEnd> end_of(const results::TrialRecord& record, const trial::TrialConfig& config) const;

@@ -66,6 +66,7 @@ Result<std::optional<Held>> open_run(const Side& side, const std::string& id,
   record.charged = std::move(*charged);
   record.events = trial::events_of(record.charged);
   record.begun_after.reset();  // it is in the charge
+  held.told = record.charged;
   const auto booked =
       std::ranges::count_if(record.charged, [](const auto& one) { return !one.events.empty(); });
   record.attempts = std::max<std::int64_t>(record.attempts, booked);
@@ -76,18 +77,22 @@ Result<std::optional<Held>> held(const Side& side, const std::string& id) {
   auto recorded = side.store->trial(id);
   if (!recorded) return recorded.error();
   if (!*recorded || !results::is_final(**recorded)) return open_run(side, id, *recorded);
+  auto told = charge_of_ended(side.out, **recorded);
+  if (!told) return unreadable(side.out.journals(), "a journal");
   return std::optional<Held>(Held{.record = std::move(**recorded),
+                                  .told = std::move(*told),
                                   .is_final = true,
                                   .is_over = true,
                                   .has_journal = !is_missing_journal(side.out.journal(id))});
 }
 
 void add_attempts(std::vector<ChargedAttempt>& all, const std::vector<ChargedAttempt>& others) {
+  const bool are_two_makings = has_others(all, others) && has_others(others, all);
   for (const auto& attempt : others) {
     const auto same =
         has_nonce(attempt) ? std::ranges::find(all, attempt.name, &ChargedAttempt::name) : all.end();
     if (same != all.end()) {
-      raise_charge(*same, attempt);
+      raise_charge(*same, attempt, are_two_makings);
     } else {
       all.push_back(attempt);
     }

@@ -22,8 +22,10 @@ struct Side {
 // A run as one folder has it.
 struct Held {
   results::TrialRecord record;  // charged
-  bool is_final = false;        // in the database
-  bool is_over = false;         // in the database or its journal
+  // Its attempts, as journal and key tell of them, too.
+  std::vector<trial::ChargedAttempt> told = {};
+  bool is_final = false;  // in the database
+  bool is_over = false;   // in the database or its journal
   bool has_journal = false;
   bool is_recorded = true;  // in the database, or a key says more than the journal
 };

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
-#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -23,7 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using results::StudyRecord;
 using results::TrialRecord;
 using trial::ChargedAttempt;
 
@@ -209,21 +207,6 @@ class Merger {
     return store_.put_trial(record, *steps, *metrics);
   }
 
-  // A run that is finished is not changed.
-  Result<void> put_other_attempts(const TrialRecord& run, const std::vector<ChargedAttempt>& all) {
-    std::vector<ChargedAttempt> others;
-    auto nameless = std::ranges::count_if(run.charged, std::not_fn(has_nonce));
-    for (const auto& attempt : all) {
-      const bool is_its_own = has_nonce(attempt) ? is_contained({attempt}, run.charged) : nameless-- > 0;
-      if (!is_its_own) others.push_back(attempt);
-    }
-    const auto studies = store_.all_studies();
-    if (!studies) return studies.error();
-    const auto row = std::ranges::find_if(
-        *studies, [&](const StudyRecord& one) { return std::ranges::count(one.trials, run.id) > 0; });
-    return put_charge(store_, row != studies->end() ? row->spec : "", run, others);
-  }
-
   // Of a seeded run that several folders have: an attempt of one is not always another's.
   Result<void> put_attempts(const std::string& id, const std::vector<ChargedAttempt>& all) {
     const auto& side = sides_[plan_.runs.at(id)];
@@ -231,8 +214,10 @@ class Merger {
     if (!kept) return kept.error();
     HYFREEDP_CHECK(kept->has_value(), "a run that was compared is not there");
     auto& record = (**kept).record;
-    if (is_contained(all, record.charged)) return {};
-    if ((**kept).is_final) return put_other_attempts(record, all);
+    const auto others = beside(record.charged, all);
+    if (others.empty()) return {};
+    // A run that is finished is not changed.
+    if ((**kept).is_final) return put_charge(store_, record, others);
     record.charged = all;
     record.events = trial::events_of(record.charged);
     return put_record(record, side);

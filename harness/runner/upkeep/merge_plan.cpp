@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "harness/base/text.h"
+#include "harness/runner/odometer/charge.h"
 #include "harness/runner/odometer/release.h"
 #include "harness/runner/odometer/release_record_file.h"
 #include "results/provenance/export.h"
@@ -254,6 +255,7 @@ class Comparison {
                 (!(**now).is_final && !has_seeded_noise((**now).record) && !(**now).record.events.empty());
       if (known == plan_.runs.end()) {
         take(id, side, (**now).has_journal);
+        keep_told(id, **now, (**now).told);
         continue;
       }
       if (auto compared = compare_run(id, known->second, **now, side); !compared) return compared;
@@ -266,6 +268,11 @@ class Comparison {
           sides_[side].out.root));
     }
     return {};
+  }
+
+  // Of a run that is over, where a folder tells of more attempts than its record.
+  void keep_told(const std::string& id, const Held& run, std::vector<trial::ChargedAttempt> all) {
+    if (run.is_final && !beside(run.record.charged, all).empty()) plan_.seeded_attempts[id] = std::move(all);
   }
 
   void take(const std::string& id, std::size_t side, bool has_journal) {
@@ -284,15 +291,22 @@ class Comparison {
     if (earlier.is_final && now.is_final) {
       const auto same = is_same_run(id, before, earlier, side, now);
       if (!same) return same.error();
-      if (!*same) differ(id, before, side);
+      if (!*same) {
+        differ(id, before, side);
+      } else if (has_seeded_noise(now.record)) {
+        const auto known = plan_.seeded_attempts.find(id);
+        auto all = known != plan_.seeded_attempts.end() ? known->second : earlier.told;
+        add_attempts(all, now.told);
+        keep_told(id, earlier, std::move(all));
+      }
       return {};
     }
     if (has_seeded_noise(now.record)) {
       const auto config = trial::TrialConfig::from_json(now.record.config, "trial " + id);
       if (!config) return config.error();
-      auto& all = plan_.seeded_attempts.try_emplace(id, earlier.record.charged).first->second;
-      const bool goes_on = !earlier.is_final && !is_contained(now.record.charged, all);
-      add_attempts(all, now.record.charged);
+      auto& all = plan_.seeded_attempts.try_emplace(id, earlier.told).first->second;
+      const bool goes_on = !earlier.is_final && !is_contained(now.told, all);
+      add_attempts(all, now.told);
       if (now.is_final || goes_on) take(id, side, now.has_journal);
       // The price of a selection that is over does not grow by single runs.
       const auto& over = now.is_final ? now : earlier;
@@ -353,7 +367,7 @@ class Comparison {
     contradict(
         fmt::format("the run {} has other metrics, events or noise keys in {} than in {}. Of an unseeded run "
                     "that is two releases of the same data; of a seeded one, two machines or builds whose "
-                    "bits differ.",
+                    "bits differ, or more attempts in one folder.",
                     id, sides_[before].out.root, sides_[side].out.root));
   }
 
