@@ -313,6 +313,23 @@ TEST_F(Merge, AttemptsThatLostTheirNamesCountHoweverTheyAreMerged) {
   EXPECT_GE(odometer("apart"), odometer("together") - 1e-9);
 }
 
+// Whose copy is merged into it: of the making that goes on there a key is left.
+TEST_F(Merge, AFinishedRunAndItsOtherMakingCountOnceEach) {
+  const auto yaml = spec_of(kFixedRow, "seeded", "s-1");
+  fill("over", yaml);
+  for (const auto* machine : {"fake", "second", "third"}) {
+    runner::FakeExecutor stopped;
+    stopped.machine = machine;
+    stopped.fate = [](const auto&) { return runner::Fate::kill; };
+    fill("again", yaml, stopped);
+  }
+  const auto spent = odometer("again");
+  for (int times = 0; times < 2; ++times) {
+    ASSERT_EQ(merge({"over"}, "again"), 0) << err();
+    EXPECT_NEAR(odometer("again"), spent, 1e-9) << "attempt 0 is the same release";
+  }
+}
+
 // Its cost is one selection's, however many of its runs another folder made twice.
 TEST_F(Merge, ASeededSelectionThatIsOverGetsNoAttemptsMore) {
   const auto yaml = spec_of(kSelectionRow, "seeded", "s-1");

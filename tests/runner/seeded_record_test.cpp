@@ -54,14 +54,11 @@ class SeededRecord : public LostFiles, public testing::WithParamInterface<Rows> 
       if (!results::is_answered(row)) cancelled(row.id);
     }
   }
-  // All is killed while it makes a run of the row of this kind.
+  // All is killed while it makes a run.
   void crash_on(const std::string& machine, const std::string& yaml) {
     FakeExecutor killed;
     killed.machine = machine;
-    killed.fate = [](const auto& config) {
-      const bool is_others = GetParam().name == "selected" && !config.evaluation.score;
-      return is_others ? Fate::finish : Fate::crash;
-    };
+    killed.fate = [](const auto&) { return Fate::crash; };
     EXPECT_FALSE(world.try_run(world.read(yaml), killed, kNever, false));
   }
   Odometer odometer() {
@@ -357,6 +354,7 @@ TEST_P(SeededRecord, ASecondAttemptCountsWithoutItsJournal) {
 // A run that went on under a second attempt is lost with all that tells its first steps, made again
 // on the first machine, and then on a third.
 TEST_P(SeededRecord, ASecondMakingCountsBesideTheFirst) {
+  if (GetParam().name == "selected") return;  // it is not made again
   const auto yaml = with_seeds("[0, 1]");
   run(yaml);
   const auto undisturbed = spent();
@@ -365,33 +363,25 @@ TEST_P(SeededRecord, ASecondMakingCountsBesideTheFirst) {
   fs::create_directories(world.out().root);
   world.reopen_database();
   double before = 0;
-  std::set<std::string> selections;
   for (const auto* machine : {"second", "third"}) {
     crash_on("fake", yaml);
     FakeExecutor elsewhere;
     elsewhere.machine = machine;
     world.run(yaml, elsewhere);
-    const auto known = selections.size();
-    for (const auto& row : rows()) {
-      if (row.composition.contains("selection")) selections.insert(canonical_json(row.composition));
-    }
-    EXPECT_EQ(selections.size() > known, GetParam().name == "selected");
     const auto made = spent();
     EXPECT_GT(made, std::max(before, undisturbed)) << machine;
     world.forget_database();
-    // A run that went on under a second attempt may then be any selection's.
-    EXPECT_GE(spent(), made);
+    EXPECT_DOUBLE_EQ(spent(), made);
     lose_journals_and_keys();
-    before = spent();
-    EXPECT_GE(before, made);
+    EXPECT_DOUBLE_EQ(spent(), made);
+    before = made;
   }
 }
 
 // The database of before a run was made again is put back.
 TEST_P(SeededRecord, AnOlderDatabaseHidesNoFurtherAttempt) {
-  // Of two selections each may be the one whose run had a further attempt; and one that is made
-  // again counts twice, until a database names the runs of the first making.
-  const auto yaml = with_seeds("[0]");
+  if (GetParam().name == "selected") return;  // it is not made again
+  const auto yaml = with_seeds("[0, 1]");
   for (const bool has_lost_a_name : {false, true}) {
     for (const bool is_over : {false, true}) {
       if (has_lost_a_name) {
@@ -412,8 +402,7 @@ TEST_P(SeededRecord, AnOlderDatabaseHidesNoFurtherAttempt) {
       const auto again = spent();
       EXPECT_GT(again, once);
       put_database_back();
-      const bool is_exact = is_over || GetParam().name != "selected";
-      const auto least = is_exact ? again * (1 - 1e-12) : once + 0.2;
+      const auto least = again * (1 - 1e-12);
       EXPECT_GE(spent(), least) << has_lost_a_name << is_over;
       run(yaml);
       EXPECT_GE(spent(), least) << has_lost_a_name << is_over;
@@ -543,9 +532,28 @@ TEST_P(SeededRecord, ItsLostRunsAreMadeAgain) {
   EXPECT_DOUBLE_EQ(spent(), booked);
   FakeExecutor again;
   world.run(comparison(), again);
+  EXPECT_DOUBLE_EQ(spent(), booked);
+  if (GetParam().name == "selected") return;
   EXPECT_THAT(again.submitted, testing::UnorderedElementsAreArray(first.submitted));
   EXPECT_EQ(results::export_rows(world.store(), "q", {}).value(), before);
-  EXPECT_DOUBLE_EQ(spent(), booked);
+}
+
+// Made a second time, on another machine say, it would not cost what one selection does.
+TEST_P(SeededRecord, APrivateSelectionThatIsOverIsNotMadeAgain) {
+  if (GetParam().name != "selected") return;
+  run(with_seeds("[0, 1]"));
+  const auto booked = spent();
+  const auto has_score = [](const auto& run) {
+    return run.config.at("evaluation").at("score_noise_counts").is_number();
+  };
+  world.forget_database();
+  lose_journals();
+  for (int times = 0; times < 2; ++times) {
+    run(with_seeds("[0, 1]"));
+    for (const auto& row : rows()) EXPECT_EQ(results::is_lost(row), row.row == "other") << row.row;
+    EXPECT_TRUE(std::ranges::none_of(world.store().trials().value(), has_score));
+    EXPECT_DOUBLE_EQ(spent(), booked);
+  }
 }
 
 }  // namespace seeded_record_test

@@ -268,10 +268,8 @@ class Composer {
     auto base = booked;
     const auto like = runs_like(study, booked);
     const bool has_begun = !like.empty();
-    bool is_made_again = false;
     for (const auto& id : like) {
       const auto& run = runs_.at(id);
-      is_made_again = is_made_again || (!study.is_retired && has_further_attempts(run));
       EventTally executed(run.executed);
       if (options_.to_be_continued && !run.is_final) executed.add(mechanism::events(run.config));
       base.raise_to(executed);
@@ -279,28 +277,18 @@ class Composer {
     }
     if (has_begun && !study.is_retired) odometer_.begun_selections[study.id] = {like, base.events()};
     if (has_begun || study.is_booked_ahead || (options_.to_be_continued && !study.is_retired)) {
-      add_selection(study, base, *study.dataset, is_made_again ? "made again" : "");
+      add_selection(study, base, *study.dataset);
     }
   }
 
-  // True if a seeded run released what another making of it did not.
-  static bool has_further_attempts(const FoundRun& run) {
-    return run.config.noise_seed && std::ranges::any_of(run.attempts, [](const auto& attempt) {
-             return attempt.name != mechanism::kSeededNonce && !attempt.events.empty();
-           });
-  }
-
-  // `attempts`: of one that is open.
-  void add_selection(const SelectionStudy& study, const EventTally& base, const trial::Named& dataset,
-                     const std::string& attempts = "") {
+  void add_selection(const SelectionStudy& study, const EventTally& base, const trial::Named& dataset) {
     const auto& composition = study.composition;
     const Booking found{composition.selection, dataset, base};
     if (composition.booking.empty()) {
       add(found);
       return;
     }
-    const auto& name = attempts.empty() ? composition.attempts : attempts;
-    auto [known, is_new] = bookings_[composition.booking].try_emplace(name, found);
+    auto [known, is_new] = bookings_[composition.booking].try_emplace(composition.attempts, found);
     if (!is_new) known->second.base.raise_to(base);
   }
 

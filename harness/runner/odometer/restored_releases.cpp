@@ -333,7 +333,8 @@ Result<bool> lacks_journals(const results::Store& store, const OutFolder& out, c
 }
 
 // The row of a seeded spec, whose lost runs are made again. `remakes`: it has lost some, so that
-// its comparisons are decided anew; until then a row that had its answer counts what it booked.
+// its comparisons are decided anew; until then a row that had its answer counts what it booked. A
+// private selection that had its answer is not made again: its price holds for one making.
 Result<std::string> put_seeded_back(results::Store& store, const OutFolder& out, RecordedStudy recorded,
                                     bool remakes) {
   const auto& study = recorded.study;
@@ -341,6 +342,10 @@ Result<std::string> put_seeded_back(results::Store& store, const OutFolder& out,
     const auto known = store.study(study.id);
     if (!known) return known.error();
     if (says_as_much(*known, study)) return std::string();
+    if (!lists_its_runs(study.method, study.composition)) {
+      const auto why = put_back(store, out, recorded);
+      return why ? Result<std::string>("") : why.error();
+    }
     auto put = store.put_retired({study.id, study.spec, study.method, study.composition, study.trials});
     return put ? Result<std::string>("") : put.error();
   }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "harness/base/files.h"
+#include "harness/random/key_file.h"
 #include "harness/runner/odometer/charge.h"
 #include "harness/runner/odometer/release.h"
 #include "harness/runner/odometer/release_record.h"
@@ -217,7 +218,10 @@ class Merger {
     const auto others = beside(record.charged, all);
     if (others.empty()) return {};
     // A run that is finished is not changed.
-    if ((**kept).is_final) return put_charge(store_, record, others);
+    if ((**kept).is_final) {
+      if (auto put = put_charge(store_, record, others); !put) return put;
+      return random::delete_key(into_.key(id));  // whose attempt is recorded
+    }
     record.charged = all;
     record.events = trial::events_of(record.charged);
     return put_record(record, side);
