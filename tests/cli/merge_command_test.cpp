@@ -330,6 +330,40 @@ TEST_F(Merge, AFinishedRunAndItsOtherMakingCountOnceEach) {
   }
 }
 
+// The one that is lost there may be another making of the one that is begun here.
+TEST_F(Merge, ASeededSelectionThatIsLostIsNotTheOneThatIsOpen) {
+  const auto yaml = spec_of(kSelectionRow, "seeded", "s-1");
+  fill("a", yaml);
+  fs::remove(folder("a").database());
+  for (const auto& entry : fs::directory_iterator(folder("a").journals())) {
+    if (entry.path().extension() == ".jsonl") fs::remove(entry.path());
+  }
+  fill("a", yaml);
+  ASSERT_TRUE(results::is_lost(store("a")->studies("seeded")->at(0)));
+  runner::FakeExecutor crashed;
+  crashed.fate = [](const auto&) { return runner::Fate::crash; };
+  ASSERT_FALSE(try_fill("b", yaml, crashed));
+  expect_refused_unchanged({"b"}, {"Its price holds for one making"});
+}
+
+// The release record of the other spec had not been written since, or was lost.
+TEST_F(Merge, TheReleaseRecordHasTheAttemptsThatCome) {
+  fill("over", spec_of(kFixedRow, "over", "s-1"));
+  const auto yaml = spec_of(kFixedRow, "begun", "s-1");
+  fill_killed("begun", yaml);
+  runner::FakeExecutor elsewhere;
+  elsewhere.machine = "another";
+  elsewhere.fate = [](const auto&) { return runner::Fate::kill; };
+  fill("begun", yaml, elsewhere);
+  fs::remove(folder("begun").release_record("begun"));
+  const auto spent = odometer("begun");
+  ASSERT_EQ(merge({"begun"}, "over"), 0) << err();
+  EXPECT_NEAR(odometer("over"), spent, 1e-9);
+  fs::remove(folder("over").database());
+  ASSERT_TRUE(runner::restore_for(*store("over"), folder("over"), "over"));
+  EXPECT_NEAR(odometer("over"), spent, 1e-9);
+}
+
 // Its cost is one selection's, however many of its runs another folder made twice.
 TEST_F(Merge, ASeededSelectionThatIsOverGetsNoAttemptsMore) {
   const auto yaml = spec_of(kSelectionRow, "seeded", "s-1");

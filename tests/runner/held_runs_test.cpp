@@ -56,6 +56,15 @@ TEST(AddAttempts, AFirstAttemptThatWasMadeTwiceCountsWhole) {
   EXPECT_EQ(charged(all), 7) << "it was recorded before the other one went on";
 }
 
+TEST(Charge, OfARunOfAReplacedSpecIsThatSpecs) {
+  const trial::TemporaryFolder folder;
+  const auto store = results::Store::open(folder.file("a.sqlite"), results::Store::Mode::read_write).value();
+  ASSERT_TRUE(store->put_retired(
+      {.id = "r", .spec = "replaced", .method = "prodigy", .composition = {}, .trials = {"run"}}));
+  EXPECT_EQ(spec_of_run(*store, "run").value(), "replaced");
+  EXPECT_EQ(spec_of_run(*store, "other").value(), "");
+}
+
 // Its start line is there, and whether it booked nothing or the journal was cut is not known.
 TEST(Charge, ARunThatIsOverIsChargedForTheAttemptThatMakesItAgain) {
   auto config = trial::private_config(4);

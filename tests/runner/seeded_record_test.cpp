@@ -415,24 +415,32 @@ TEST_P(SeededRecord, AnOlderDatabaseHidesNoFurtherAttempt) {
 }
 
 // Attempt 0 ended early there, and a second one, on another machine, went on from its checkpoint.
-// Made again the first went on.
+// Made again the first went on. Of an unseeded run it is another copy's database, where a further
+// attempt went on.
 TEST_P(SeededRecord, AnOlderDatabaseDoesNotHideWhatAnAttemptMadeLater) {
   if (GetParam().name != "fixed") return;  // a selection names its attempts
-  run(with_seeds("[0, 1]"));
-  const auto whole = spent();
-  world.close_database();
-  SQLite::Database(world.out().database(), SQLite::OPEN_READWRITE)
-      .exec(R"(UPDATE trials SET charged = replace(charged, '"count":6', '"count":3'),
-                                 events = replace(events, '"count":6', '"count":3'))");
-  world.reopen_database();
-  EXPECT_DOUBLE_EQ(spent(), whole);
-  run(with_seeds("[0, 1]"));
-  EXPECT_DOUBLE_EQ(spent(), whole) << "it is charged once";
-  fs::remove(world.out().release_record("q"));
-  world.close_database();
-  SQLite::Database(world.out().database(), SQLite::OPEN_READWRITE).exec("DELETE FROM retired_studies");
-  world.reopen_database();
-  EXPECT_LT(spent(), whole) << "the database alone";
+  for (const auto* const seed : {"s", ""}) {
+    const auto yaml = with_seeds("[0, 1]", seed);
+    run(yaml);
+    const auto whole = spent();
+    world.close_database();
+    SQLite::Database(world.out().database(), SQLite::OPEN_READWRITE)
+        .exec(R"(UPDATE trials SET charged = replace(charged, '"count":6', '"count":3'),
+                                   events = replace(events, '"count":6', '"count":3'))");
+    world.reopen_database();
+    EXPECT_DOUBLE_EQ(spent(), whole) << seed;
+    run(yaml);
+    EXPECT_DOUBLE_EQ(spent(), whole) << "it is charged once";
+    fs::remove(world.out().release_record("q"));
+    world.close_database();
+    SQLite::Database(world.out().database(), SQLite::OPEN_READWRITE).exec("DELETE FROM retired_studies");
+    world.reopen_database();
+    EXPECT_LT(spent(), whole) << "the database alone";
+    world.forget_database();
+    fs::remove_all(world.out().root);
+    fs::create_directories(world.out().root);
+    world.reopen_database();
+  }
 }
 
 // A command takes its begin into the database, and all is killed again before a journal is there.
@@ -541,16 +549,22 @@ TEST_P(SeededRecord, ItsLostRunsAreMadeAgain) {
 // Made a second time, on another machine say, it would not cost what one selection does.
 TEST_P(SeededRecord, APrivateSelectionThatIsOverIsNotMadeAgain) {
   if (GetParam().name != "selected") return;
-  run(with_seeds("[0, 1]"));
+  const auto yaml = with_seeds("[0, 1]");
+  run(yaml);
   const auto booked = spent();
+  world.forget_database();
+  lose_journals();
   const auto has_score = [](const auto& run) {
     return run.config.at("evaluation").at("score_noise_counts").is_number();
   };
-  world.forget_database();
-  lose_journals();
-  for (int times = 0; times < 2; ++times) {
-    run(with_seeds("[0, 1]"));
-    for (const auto& row : rows()) EXPECT_EQ(results::is_lost(row), row.row == "other") << row.row;
+  const auto other_title = boost::replace_all_copy(yaml, "title: ", "title: another ");
+  const auto other_name = boost::replace_all_copy(yaml, "name: q\n", "name: q2\n");
+  ASSERT_NE(other_title, yaml);
+  ASSERT_NE(other_name, yaml);
+  for (const auto& again : {yaml, yaml, other_title, other_name}) {
+    run(again, again == other_title);
+    for (const auto& row : world.store().all_studies().value())
+      EXPECT_EQ(results::is_lost(row), row.row == "other") << row.spec << row.row;
     EXPECT_TRUE(std::ranges::none_of(world.store().trials().value(), has_score));
     EXPECT_DOUBLE_EQ(spent(), booked);
   }

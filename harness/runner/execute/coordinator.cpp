@@ -145,6 +145,14 @@ Result<void> Coordinator::open_studies(const Spec& spec) {
     const auto& opened = studies_.back().study();
     if (opened.baseline->confidential_runs && !opened.cell.base.noise_seed) report_.hides_times = true;
     studies_.back().book_selection();
+    const auto lost = lost_selection(store_, out_, studies_.back().outcome());
+    if (!lost) return lost.error();
+    if (*lost) {
+      if (auto written = store_.put_study(**lost); !written) return written.error();
+      tally_.cell_over();
+      note_failure(index, **lost, false);
+      continue;
+    }
     // All seeds that a comparison may take are charged from the start, those that are trained first
     // among them.
     if (gate_->is_sequential(studies_.back().outcome())) studies_.back().book_seed();

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <set>
 #include <utility>
 
+#include "baselines/baseline.h"
 #include "harness/base/files.h"
+#include "harness/base/text.h"
 #include "harness/mechanism/releases.h"
 #include "harness/runner/odometer/release.h"
 #include "harness/trial/event_tally.h"
@@ -188,6 +191,39 @@ std::vector<ChargedAttempt> beside(const std::vector<ChargedAttempt>& run,
     if (same == run.end() || !whole_of(*same).contains(whole_of(attempt))) others.push_back(attempt);
   }
   return others;
+}
+
+Result<std::string> spec_of_run(const results::Store& store, const std::string& run) {
+  const auto lists = [&](const auto& row) { return std::ranges::count(row.trials, run) > 0; };
+  const auto studies = store.all_studies();
+  if (!studies) return studies.error();
+  if (const auto row = std::ranges::find_if(*studies, lists); row != studies->end()) return row->spec;
+  const auto retired = store.retired_studies();
+  if (!retired) return retired.error();
+  const auto row = std::ranges::find_if(*retired, lists);
+  return row != retired->end() ? row->spec : "";
+}
+
+Result<void> put_charge(results::Store& store, const std::string& spec, const results::TrialRecord& run,
+                        const std::vector<trial::ChargedAttempt>& attempts) {
+  const auto config = trial::TrialConfig::from_json(run.config, "trial " + run.id);
+  if (!config) return config.error();
+  std::set<std::string> names;
+  for (const auto& attempt : attempts) names.insert(attempt.name);
+  // Two folders may tell of attempts whose names are lost.
+  const auto lost = "lost beside " + sha256_hex(join({names.begin(), names.end()}, " ")).substr(0, 16);
+  baselines::Composition charge{.rule = baselines::Composition::Rule::sum, .trials = {}, .selection = {}};
+  for (const auto& attempt : attempts) {
+    charge.not_begun.push_back({.events = trial::events_of({attempt}),
+                                .trial = run.id,
+                                .attempt = has_nonce(attempt)
+                                               ? attempt.name
+                                               : lost + " " + std::to_string(charge.not_begun.size())});
+  }
+  auto composition = charge.to_json();
+  composition["dataset"] = as_json(config->dataset);
+  return store.put_retired(
+      {.id = run.id, .spec = spec, .method = "", .composition = std::move(composition), .trials = {}});
 }
 
 std::vector<accounting::Event> as_planned(const trial::TrialConfig& config,

@@ -89,6 +89,15 @@ Result<std::vector<trial::ChargedAttempt>> charge_of_ended(const OutFolder& out,
 std::vector<trial::ChargedAttempt> beside(const std::vector<trial::ChargedAttempt>& run,
                                           const std::vector<trial::ChargedAttempt>& all);
 
+// The spec of a row, also of an earlier release, that lists the run; empty where none does.
+Result<std::string> spec_of_run(const results::Store& store, const std::string& run);
+
+// Records attempts at a run of `spec` that are charged beside all that the database has of it. Each
+// is charged once, however often it is recorded; those without a name once for each list that they
+// are in.
+Result<void> put_charge(results::Store& store, const std::string& spec, const results::TrialRecord& run,
+                        const std::vector<trial::ChargedAttempt>& attempts);
+
 // Returns what a run of `config` is charged that did not come to its end: at least all that it was
 // to release, if it `booked` anything.
 std::vector<accounting::Event> as_planned(const trial::TrialConfig& config,

@@ -23,35 +23,6 @@
 
 namespace hyfreedp::runner {
 
-Result<void> put_charge(results::Store& store, const results::TrialRecord& run,
-                        const std::vector<trial::ChargedAttempt>& attempts) {
-  const auto config = trial::TrialConfig::from_json(run.config, "trial " + run.id);
-  if (!config) return config.error();
-  std::set<std::string> names;
-  for (const auto& attempt : attempts) names.insert(attempt.name);
-  // Two folders may tell of attempts whose names are lost.
-  const auto lost = "lost beside " + sha256_hex(join({names.begin(), names.end()}, " ")).substr(0, 16);
-  baselines::Composition charge{.rule = baselines::Composition::Rule::sum, .trials = {}, .selection = {}};
-  for (const auto& attempt : attempts) {
-    charge.not_begun.push_back({.events = trial::events_of({attempt}),
-                                .trial = run.id,
-                                .attempt = has_nonce(attempt)
-                                               ? attempt.name
-                                               : lost + " " + std::to_string(charge.not_begun.size())});
-  }
-  auto composition = charge.to_json();
-  composition["dataset"] = as_json(config->dataset);
-  const auto studies = store.all_studies();
-  if (!studies) return studies.error();
-  const auto row = std::ranges::find_if(
-      *studies, [&](const results::StudyRecord& one) { return std::ranges::count(one.trials, run.id) > 0; });
-  return store.put_retired({.id = run.id,
-                            .spec = row != studies->end() ? row->spec : "",
-                            .method = "",
-                            .composition = std::move(composition),
-                            .trials = {}});
-}
-
 namespace {
 
 std::ptrdiff_t count_nameless(const std::vector<trial::ChargedAttempt>& attempts) {
@@ -113,6 +84,7 @@ Result<void> put_other_attempts(results::Store& store, const results::StudyRecor
   const auto is_known = [&](const trial::ChargedAttempt& attempt) {
     const auto same = std::ranges::find(known.charged, attempt.name, &trial::ChargedAttempt::name);
     if (same == known.charged.end()) return false;
+    if (was_over) return false;  // it is charged more there
     const bool may_be_longer = attempt.name == mechanism::kSeededNonce;
     return !may_be_longer || trial::EventTally(same->events).contains(trial::EventTally(attempt.events));
   };
@@ -124,7 +96,7 @@ Result<void> put_other_attempts(results::Store& store, const results::StudyRecor
   // Each that lost its name in one of the two may be one that has it in the other.
   const auto lost = count_nameless(known.charged) - count_nameless(run.charged);
   for (std::ptrdiff_t i = 0; i < lost && !others.empty(); ++i) others.pop_back();
-  return others.empty() ? Result<void>() : put_charge(store, run, others);
+  return others.empty() ? Result<void>() : put_charge(store, study.spec, run, others);
 }
 
 // Records what a run cost whose journal is lost; how it ended is not known any more. Database and
@@ -201,12 +173,16 @@ Result<void> retire_other_booking(results::Store& store, const std::optional<res
 
 // It says which runs compose, and of a private selection it alone says what that cost. No command
 // may cancel it or open it again: its cost would go, and it would be released a second time.
-Result<void> put_lost_row(results::Store& store, results::StudyRecord study) {
+results::StudyRecord as_lost(results::StudyRecord study) {
   study.state = results::StudyState::failed;
   study.failure_kind = results::kLostStudy;
   study.failure_message = "The journal of its reported run is lost.";
   study.reported_trial.clear();
-  return store.put_study(study);
+  return study;
+}
+
+Result<void> put_lost_row(results::Store& store, results::StudyRecord study) {
+  return store.put_study(as_lost(std::move(study)));
 }
 
 // The runs of which journal and database record are gone.
@@ -543,6 +519,32 @@ Result<void> restore_rows(results::Store& store, const OutFolder& out, const std
     }
   }
   return {};
+}
+
+Result<std::optional<results::StudyRecord>> lost_selection(const results::Store& store, const OutFolder& out,
+                                                           const results::StudyRecord& opened) {
+  const auto booking = booking_of(opened.composition);
+  if (booking.empty()) return std::optional<results::StudyRecord>{};
+  auto studies = store.all_studies();
+  if (!studies) return studies.error();
+  auto retired = store.retired_studies();
+  if (!retired) return retired.error();
+  std::vector<json::object> compositions;
+  for (auto& study : *studies) compositions.push_back(std::move(study.composition));
+  for (auto& study : *retired) compositions.push_back(std::move(study.composition));
+  for (auto& composition : compositions) {
+    if (booking_of(composition) != booking) continue;
+    const auto made = baselines::Composition::from_json(composition, "study " + opened.id);
+    if (!made) return made.error();
+    if (made->attempts.empty() || made->trials.empty()) continue;  // it is open, or made no run
+    const auto lost = lost_of(store, out, made->trials);
+    if (!lost) return lost.error();
+    if (lost->empty()) continue;
+    auto record = opened;
+    record.composition = std::move(composition);
+    return std::optional(as_lost(std::move(record)));
+  }
+  return std::optional<results::StudyRecord>{};
 }
 
 Result<void> add_later_runs(results::Store& store, const OutFolder& out, results::StudyRecord cancelled,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -37,11 +38,11 @@ Result<void> restore_releases(results::Store& store, const OutFolder& out, const
 Result<void> restore_rows(results::Store& store, const OutFolder& out, const std::string& spec,
                           const std::set<std::string>& studies);
 
-// Records attempts at a run that are charged beside all that the database has of it. Each is
-// charged once, however often it is recorded; those without a name once for each list that they are
-// in.
-Result<void> put_charge(results::Store& store, const results::TrialRecord& run,
-                        const std::vector<trial::ChargedAttempt>& attempts);
+// The row as lost, where it is a private selection that a row of the folder has made, under another
+// name or in an earlier version of its spec, and what that one reported is lost. None where it is
+// not.
+Result<std::optional<results::StudyRecord>> lost_selection(const results::Store& store, const OutFolder& out,
+                                                           const results::StudyRecord& opened);
 
 // Adds to a row that the database has as cancelled `runs` that began after it was opened again, and
 // takes these from their journals. price_cancelled_again() (execute/) prices the row, which has no

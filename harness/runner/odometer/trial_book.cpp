@@ -7,7 +7,6 @@
 #include "harness/base/files.h"
 #include "harness/random/key_file.h"
 #include "harness/runner/odometer/charge.h"
-#include "harness/runner/odometer/restored_releases.h"
 #include "harness/trial/event_tally.h"
 #include "results/store/states.h"
 
@@ -122,7 +121,9 @@ Result<void> TrialBook::keep_another_making(const results::TrialRecord& over) co
   const auto charged = charge_of_ended(out_, over);
   if (!charged) return charged.error();
   const auto others = beside(over.charged, *charged);
-  return others.empty() ? Result<void>() : put_charge(store_, over, others);
+  if (others.empty()) return {};
+  const auto spec = spec_of_run(store_, over.id);
+  return spec ? put_charge(store_, *spec, over, others) : spec.error();
 }
 
 Result<void> TrialBook::rebuild(const std::string& id) {

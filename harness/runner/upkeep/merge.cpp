@@ -72,6 +72,8 @@ class Merger {
       const auto spec = sides_[side].store->spec(name);
       if (!spec) return spec.error();
       if (auto put = store_.put_spec(**spec); !put) return put.error();
+      // Its release record may be older than the runs that come with it.
+      if (has_seeded_noise(**spec)) plan_.continued.insert(name);
       report_.specs.push_back(name);
     }
     for (const auto& [id, side] : plan_.studies) {
@@ -219,7 +221,10 @@ class Merger {
     if (others.empty()) return {};
     // A run that is finished is not changed.
     if ((**kept).is_final) {
-      if (auto put = put_charge(store_, record, others); !put) return put;
+      const auto spec = spec_of_run(store_, id);
+      if (!spec) return spec.error();
+      if (auto put = put_charge(store_, *spec, record, others); !put) return put;
+      if (!spec->empty()) plan_.continued.insert(*spec);
       return random::delete_key(into_.key(id));  // whose attempt is recorded
     }
     record.charged = all;

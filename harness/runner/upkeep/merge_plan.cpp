@@ -8,6 +8,7 @@
 
 #include "harness/base/text.h"
 #include "harness/runner/odometer/charge.h"
+#include "harness/runner/odometer/odometer.h"
 #include "harness/runner/odometer/release.h"
 #include "harness/runner/odometer/release_record_file.h"
 #include "results/provenance/export.h"
@@ -44,6 +45,12 @@ std::string study_name(const StudyRecord& study) {
   return fmt::format("{}, {}, {}, {}, seed {}", study.spec, study.panel, study.row,
                      study.epsilon_target ? "epsilon " + short_number(*study.epsilon_target) : "non-private",
                      study.seed);
+}
+
+// True if one folder lost the runs of a private selection that the other has or may begin.
+bool is_lost_in_one(const StudyRecord& one, const StudyRecord& other) {
+  if (lists_its_runs(one.method, one.composition)) return false;
+  return results::is_lost(one) != results::is_lost(other);
 }
 
 std::string answer_of(const StudyRecord& study) {
@@ -205,6 +212,13 @@ class Comparison {
     const auto recorded = sides_[known->second].store->study(study.id);
     if (!recorded) return recorded.error();
     const StudyRecord& earlier = **recorded;
+    if (is_lost_in_one(earlier, study)) {
+      contradict(
+          fmt::format("{}: one of {} lost what its private selection released, and the other has it "
+                      "or may make it again. Its price holds for one making.",
+                      study_name(study), both(known->second, side)));
+      return false;
+    }
     if (results::same_outcome(earlier, study)) {
       ++plan_.equal;
       return true;
