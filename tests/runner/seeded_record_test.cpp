@@ -568,6 +568,9 @@ TEST_P(SeededRecord, APrivateSelectionThatIsOverIsNotMadeAgain) {
     EXPECT_TRUE(std::ranges::none_of(world.store().trials().value(), has_score));
     EXPECT_DOUBLE_EQ(spent(), booked);
   }
+  const auto all = rows();
+  const auto lost = std::ranges::find(all, "other", &results::StudyRecord::row);
+  EXPECT_THAT(*why_not_retried(*lost, true), testing::HasSubstr("put it back from a copy"));
 }
 
 }  // namespace seeded_record_test

@@ -379,6 +379,8 @@ std::optional<std::string> why_not_retried(const results::StudyRecord& study, bo
   if (results::is_not_needed(study)) return "its comparison did not need it";
   if (study.state == results::StudyState::concluded) return "it has its value";
   if (results::is_cancelled(study) || results::may_be_tried_again(study.failure_kind)) return std::nullopt;
+  if (seeded && results::is_lost(study))
+    return "its journal is lost: put it back from a copy, or run the spec in another folder";
   return fmt::format("{} is its answer: {}", study.failure_kind,
                      seeded ? "with the spec's noise_seed it would end the same way"
                             : "another try would be another release, which `hyfreedp run --fresh` makes of "
