@@ -443,6 +443,27 @@ TEST_P(SeededRecord, AnOlderDatabaseDoesNotHideWhatAnAttemptMadeLater) {
   }
 }
 
+// The row goes on, and one of its runs is over and was made twice, the first time as the database
+// has it.
+TEST_P(SeededRecord, AnOlderDatabaseOfAnOpenUnseededRowHidesNoAttempt) {
+  if (GetParam().name != "searched") return;
+  const auto yaml = spec_of("      - " + GetParam().other + "\n", "q", "");
+  const auto stop_after = [&](std::size_t ended) {
+    FakeExecutor some;
+    world.run(yaml, some, [&] { return some.ended >= ended; });
+  };
+  stop_after(2);
+  keep_database();
+  const auto once = spent();
+  world.forget_database();
+  lose_journals();
+  stop_after(3);
+  const auto twice = spent();
+  EXPECT_GT(twice, once);
+  put_database_back();
+  EXPECT_GE(spent(), twice * (1 - 1e-12));
+}
+
 // A command takes its begin into the database, and all is killed again before a journal is there.
 TEST_P(SeededRecord, ARunThatBeganTwiceWithoutAJournalCountsOnce) {
   const auto yaml = with_seeds("[0, 1]");

@@ -71,16 +71,24 @@ Result<results::TrialRecord> unexplained(const OutFolder& out, const results::Tr
   return run;
 }
 
+// True if its journal names the attempt and charges nothing for it: before the end of a run one may
+// be charged that turns out to have released nothing.
+bool released_nothing(const mechanism::Journal& journal, const trial::ChargedAttempt& attempt) {
+  if (!journal.nonces.contains(attempt.name)) return false;
+  const auto same = std::ranges::find(journal.charged, attempt.name, &trial::ChargedAttempt::name);
+  return same == journal.charged.end() || trial::events_of({*same}).empty();
+}
+
 // Charges those attempts of a finished run that the database does not know. The database may be
 // that of another copy of the folder, in which the run was made under another key, or an older one,
 // since which a seeded run was made again.
-Result<void> put_other_attempts(results::Store& store, const results::StudyRecord& study,
-                                const results::TrialRecord& known, const results::TrialRecord& run) {
-  // Before its end a run may be charged for an attempt that turns out to have released nothing, and
-  // an attempt for what the next one makes in its place.
+Result<void> put_other_attempts(results::Store& store, const OutFolder& out,
+                                const results::StudyRecord& study, const results::TrialRecord& known,
+                                const results::TrialRecord& run) {
+  // Before its end an attempt may be charged for what the next one makes in its place.
   const bool was_over = results::is_answered(study) && !results::is_cancelled(study);
   const bool is_seeded = has_seeded_noise(known);
-  if (!is_seeded && (!was_over || !std::ranges::all_of(known.charged, has_nonce))) return {};
+  if (!is_seeded && !std::ranges::all_of(known.charged, has_nonce)) return {};
   const auto is_known = [&](const trial::ChargedAttempt& attempt) {
     const auto same = std::ranges::find(known.charged, attempt.name, &trial::ChargedAttempt::name);
     if (same == known.charged.end()) return false;
@@ -93,6 +101,11 @@ Result<void> put_other_attempts(results::Store& store, const results::StudyRecor
     if (attempt.events.empty()) return true;
     return has_nonce(attempt) ? is_known(attempt) : !(is_seeded && was_over);
   });
+  if (!was_over && !others.empty()) {
+    const auto journal = mechanism::read_journal(out.journal(run.id));
+    if (journal)
+      std::erase_if(others, [&](const auto& attempt) { return released_nothing(*journal, attempt); });
+  }
   // Each that lost its name in one of the two may be one that has it in the other.
   const auto lost = count_nameless(known.charged) - count_nameless(run.charged);
   for (std::ptrdiff_t i = 0; i < lost && !others.empty(); ++i) others.pop_back();
@@ -105,7 +118,7 @@ Result<void> put_cost(results::Store& store, const OutFolder& out, const results
                       const results::TrialRecord& run) {
   const auto known = store.trial(run.id);
   if (!known) return known.error();
-  if (*known && results::is_final(**known)) return put_other_attempts(store, study, **known, run);
+  if (*known && results::is_final(**known)) return put_other_attempts(store, out, study, **known, run);
   // A private selection with a run that the database does not know comes back as lost.
   if (!*known && !lists_its_runs(study.method, study.composition)) return {};
   auto record = *known ? **known : run;
