@@ -112,7 +112,7 @@ struct Composition {
   // planned is charged, as of a run that diverged. `trial`: which run it is, where that is known;
   // if the folder has that run, what it executed is charged instead. `attempt`: the name of an
   // attempt at that run, which is charged beside the run's others
-  // (harness/runner/odometer/restored_releases.h).
+  // (harness/runner/odometer/charge.h).
   struct NotBegun {
     std::vector<accounting::Event> events;
     std::string part = {};

@@ -126,6 +126,12 @@ Result<void> Coordinator::open_studies(const Spec& spec) {
   if (!pace) return pace.error();
   tally_.earlier(std::move(*pace));
   gate_.emplace(store_, spec.content);
+  std::map<std::string, json::object> lost_made;
+  if (has_seeded_noise(spec)) {
+    auto lost = lost_selections(store_, out_);
+    if (!lost) return lost.error();
+    lost_made = std::move(*lost);
+  }
   for (auto& study : *planned) {
     const auto found = recorded.find(study.id);
     if (!only_.covers(study.cell)) {
@@ -145,14 +151,9 @@ Result<void> Coordinator::open_studies(const Spec& spec) {
     const auto& opened = studies_.back().study();
     if (opened.baseline->confidential_runs && !opened.cell.base.noise_seed) report_.hides_times = true;
     studies_.back().book_selection();
-    const auto lost = lost_selection(store_, out_, studies_.back().outcome());
-    if (!lost) return lost.error();
-    if (*lost) {
-      if (auto written = store_.put_study(**lost); !written) return written.error();
-      tally_.cell_over();
-      note_failure(index, **lost, false);
-      continue;
-    }
+    const auto is_lost = close_as_lost(index, lost_made);
+    if (!is_lost) return is_lost.error();
+    if (*is_lost) continue;
     // All seeds that a comparison may take are charged from the start, those that are trained first
     // among them.
     if (gate_->is_sequential(studies_.back().outcome())) studies_.back().book_seed();
@@ -180,6 +181,18 @@ Result<void> Coordinator::leave_out(PlannedStudy study, const std::string& spec,
   ++report_.left_open;
   if (recorded != nullptr) return {};
   return store_.put_study(StudyRun(std::move(study), spec).outcome());
+}
+
+Result<bool> Coordinator::close_as_lost(std::size_t index, const std::map<std::string, json::object>& lost) {
+  auto outcome = studies_[index].outcome();
+  const auto made = lost.find(booking_of(outcome.composition));
+  if (made == lost.end()) return false;
+  outcome.composition = made->second;
+  outcome = as_lost(std::move(outcome));
+  if (auto written = store_.put_study(outcome); !written) return written.error();
+  tally_.cell_over();
+  note_failure(index, outcome, false);
+  return true;
 }
 
 Result<std::map<std::string, results::StudyRecord>> Coordinator::recorded_studies(

@@ -27,13 +27,16 @@ EventTally whole_of(const ChargedAttempt& attempt) { return EventTally(trial::ev
 
 bool has_nonce(const ChargedAttempt& attempt) { return !attempt.name.empty(); }
 
+std::ptrdiff_t count_nameless(const std::vector<ChargedAttempt>& attempts) {
+  return std::ranges::count_if(attempts, std::not_fn(has_nonce));
+}
+
 bool has_others(const std::vector<ChargedAttempt>& attempts, const std::vector<ChargedAttempt>& than) {
   const auto is_other = [&](const ChargedAttempt& attempt) {
     return has_nonce(attempt) && !attempt.events.empty() &&
            std::ranges::find(than, attempt.name, &ChargedAttempt::name) == than.end();
   };
-  const auto count_lost = [](const auto& all) { return std::ranges::count_if(all, std::not_fn(has_nonce)); };
-  return std::ranges::any_of(attempts, is_other) || count_lost(attempts) > count_lost(than);
+  return std::ranges::any_of(attempts, is_other) || count_nameless(attempts) > count_nameless(than);
 }
 
 void raise_charge(ChargedAttempt& attempt, const ChargedAttempt& told, bool is_of_another_making) {
@@ -181,7 +184,7 @@ Result<std::vector<ChargedAttempt>> charge_of_ended(const OutFolder& out,
 std::vector<ChargedAttempt> beside(const std::vector<ChargedAttempt>& run,
                                    const std::vector<ChargedAttempt>& all) {
   std::vector<ChargedAttempt> others;
-  auto nameless = std::ranges::count_if(run, std::not_fn(has_nonce));
+  auto nameless = count_nameless(run);
   for (const auto& attempt : all) {
     if (!has_nonce(attempt)) {
       if (nameless-- <= 0) others.push_back(attempt);

@@ -31,6 +31,7 @@
 // released in between under another key.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -62,6 +63,7 @@ struct KnownOfTrial {
 
 // True if the attempt is named by its nonce: of one whose journal was lost it may not be known.
 bool has_nonce(const trial::ChargedAttempt& attempt);
+std::ptrdiff_t count_nameless(const std::vector<trial::ChargedAttempt>& attempts);
 
 // True if some of the attempts released anything and are none of `than`: the run was then made
 // again, or in another folder.

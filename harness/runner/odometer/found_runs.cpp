@@ -18,7 +18,6 @@ Result<FoundRun> run_of(const results::TrialRecord& record) {
   const bool finished = record.state == trial::TrialState::finished;
   return FoundRun{.config = std::move(*config),
                   .executed = record.events,
-                  .attempts = record.charged,
                   .is_finished = finished,
                   .is_final = results::is_final(record),
                   .has_begun = finished || (record.state == trial::TrialState::failed &&

@@ -23,11 +23,15 @@
 
 namespace hyfreedp::runner {
 
-namespace {
-
-std::ptrdiff_t count_nameless(const std::vector<trial::ChargedAttempt>& attempts) {
-  return std::ranges::count_if(attempts, std::not_fn(has_nonce));
+results::StudyRecord as_lost(results::StudyRecord study) {
+  study.state = results::StudyState::failed;
+  study.failure_kind = results::kLostStudy;
+  study.failure_message = "The journal of its reported run is lost.";
+  study.reported_trial.clear();
+  return study;
 }
+
+namespace {
 
 // True if the journal tells of all that the attempt booked. Whether another attempt goes on from it
 // is for the journal to say. An older copy of a journal, with which the run went on under another
@@ -106,9 +110,12 @@ Result<void> put_other_attempts(results::Store& store, const OutFolder& out,
     if (journal)
       std::erase_if(others, [&](const auto& attempt) { return released_nothing(*journal, attempt); });
   }
-  // Each that lost its name in one of the two may be one that has it in the other.
-  const auto lost = count_nameless(known.charged) - count_nameless(run.charged);
-  for (std::ptrdiff_t i = 0; i < lost && !others.empty(); ++i) others.pop_back();
+  // Each of which the database has lost the name may be one that the record names.
+  auto lost = count_nameless(known.charged) - count_nameless(run.charged);
+  std::erase_if(others, [&](const trial::ChargedAttempt& attempt) {
+    const bool may_be_lost = has_nonce(attempt) && attempt.name != mechanism::kSeededNonce;
+    return may_be_lost && lost-- > 0;
+  });
   return others.empty() ? Result<void>() : put_charge(store, study.spec, run, others);
 }
 
@@ -186,14 +193,6 @@ Result<void> retire_other_booking(results::Store& store, const std::optional<res
 
 // It says which runs compose, and of a private selection it alone says what that cost. No command
 // may cancel it or open it again: its cost would go, and it would be released a second time.
-results::StudyRecord as_lost(results::StudyRecord study) {
-  study.state = results::StudyState::failed;
-  study.failure_kind = results::kLostStudy;
-  study.failure_message = "The journal of its reported run is lost.";
-  study.reported_trial.clear();
-  return study;
-}
-
 Result<void> put_lost_row(results::Store& store, results::StudyRecord study) {
   return store.put_study(as_lost(std::move(study)));
 }
@@ -534,10 +533,8 @@ Result<void> restore_rows(results::Store& store, const OutFolder& out, const std
   return {};
 }
 
-Result<std::optional<results::StudyRecord>> lost_selection(const results::Store& store, const OutFolder& out,
-                                                           const results::StudyRecord& opened) {
-  const auto booking = booking_of(opened.composition);
-  if (booking.empty()) return std::optional<results::StudyRecord>{};
+Result<std::map<std::string, json::object>> lost_selections(const results::Store& store,
+                                                            const OutFolder& out) {
   auto studies = store.all_studies();
   if (!studies) return studies.error();
   auto retired = store.retired_studies();
@@ -545,19 +542,18 @@ Result<std::optional<results::StudyRecord>> lost_selection(const results::Store&
   std::vector<json::object> compositions;
   for (auto& study : *studies) compositions.push_back(std::move(study.composition));
   for (auto& study : *retired) compositions.push_back(std::move(study.composition));
+  std::map<std::string, json::object> found;
   for (auto& composition : compositions) {
-    if (booking_of(composition) != booking) continue;
-    const auto made = baselines::Composition::from_json(composition, "study " + opened.id);
+    const auto booking = booking_of(composition);
+    if (booking.empty()) continue;
+    const auto made = baselines::Composition::from_json(composition, "private selection " + booking);
     if (!made) return made.error();
-    if (made->attempts.empty() || made->trials.empty()) continue;  // it is open, or made no run
+    if (made->attempts.empty()) continue;  // it is open
     const auto lost = lost_of(store, out, made->trials);
     if (!lost) return lost.error();
-    if (lost->empty()) continue;
-    auto record = opened;
-    record.composition = std::move(composition);
-    return std::optional(as_lost(std::move(record)));
+    if (!lost->empty()) found.emplace(booking, std::move(composition));
   }
-  return std::optional<results::StudyRecord>{};
+  return found;
 }
 
 Result<void> add_later_runs(results::Store& store, const OutFolder& out, results::StudyRecord cancelled,

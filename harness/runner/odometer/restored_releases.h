@@ -3,7 +3,6 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 
@@ -38,11 +37,14 @@ Result<void> restore_releases(results::Store& store, const OutFolder& out, const
 Result<void> restore_rows(results::Store& store, const OutFolder& out, const std::string& spec,
                           const std::set<std::string>& studies);
 
-// The row as lost, where it is a private selection that a row of the folder has made, under another
-// name or in an earlier version of its spec, and what that one reported is lost. None where it is
-// not.
-Result<std::optional<results::StudyRecord>> lost_selection(const results::Store& store, const OutFolder& out,
-                                                           const results::StudyRecord& opened);
+// A row that had its answer, and whose reported run is lost: it keeps its price, and no command makes
+// it again.
+results::StudyRecord as_lost(results::StudyRecord study);
+
+// The compositions, by booking, of private selections that rows of the folder have made, also in
+// earlier releases, and whose reported run is lost.
+Result<std::map<std::string, json::object>> lost_selections(const results::Store& store,
+                                                            const OutFolder& out);
 
 // Adds to a row that the database has as cancelled `runs` that began after it was opened again, and
 // takes these from their journals. price_cancelled_again() (execute/) prices the row, which has no
