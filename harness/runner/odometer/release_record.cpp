@@ -131,9 +131,10 @@ const RecordedStudy* recorded_study(const std::vector<ReleaseRecord>& records, c
 
 // True if `known` is of the same booking as `other` and tells of all that it does.
 bool tells_of(const json::object& known, const json::object& other) {
+  if (booking_of(known) != booking_of(other)) return false;  // before events are read
   const auto one = Composition::from_json(known, "a private selection");
   const auto two = Composition::from_json(other, "a private selection");
-  if (!one || !two || one->booking != two->booking || one->attempts != two->attempts) return false;
+  if (!one || !two || one->attempts != two->attempts) return false;
   const auto cost_of = [](const Composition& composition) {
     return composition.unlisted ? trial::EventTally(composition.unlisted->executed) : trial::EventTally();
   };

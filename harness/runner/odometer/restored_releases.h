@@ -37,8 +37,8 @@ Result<void> restore_releases(results::Store& store, const OutFolder& out, const
 Result<void> restore_rows(results::Store& store, const OutFolder& out, const std::string& spec,
                           const std::set<std::string>& studies);
 
-// A row that had its answer, and whose reported run is lost: it keeps its price, and no command makes
-// it again.
+// A row that had its answer, and whose reported run is lost: it keeps its price, and no command
+// makes it again.
 results::StudyRecord as_lost(results::StudyRecord study);
 
 // The compositions, by booking, of private selections that rows of the folder have made, also in
