@@ -45,10 +45,12 @@
 #include "harness/accounting/accountant.h"
 #include "harness/base/options.h"
 #include "harness/mechanism/journal.h"
+#include "harness/trial/composition.h"
 #include "harness/trial/trial_config.h"
 
 namespace hyfreedp::baselines {
 
+using trial::Composition;
 using trial::kRepetitionsPerRelease;
 
 class Calibrations;  // calibrations.h
@@ -88,80 +90,6 @@ struct FinishedTrial {
   std::optional<double> oracle_validation;  // un-noised; only when the config asked for it
   std::optional<double> oracle_train = {};  // the same of the training split
 };
-
-// The rule by which the executed events of trials make up the row's cost.
-struct Composition {
-  enum class Rule {
-    none,       // nothing private was touched (non-private arm)
-    trial,      // the reported run alone
-    sum,        // every listed run, in sequence
-    selection,  // private selection over runs like trials[0]; only the best is released
-  };
-  BOOST_DESCRIBE_NESTED_ENUM(Rule, none, trial, sum, selection)
-  Rule rule = Rule::trial;
-  std::vector<std::string> trials;  // ids
-  // Rule sum: the part of the training split that each trial ran on (harness/random/partition.h);
-  // all are parts of one partition. Empty: every trial ran on all of it. A record is in one part,
-  // so the price is the largest over parts; the runner checks that each run's dataset names the
-  // same part. This holds for this price alone: everywhere else a run on a part counts as one on
-  // the whole split.
-  std::map<std::string, std::string> parts = {};
-  // Rule sum, of a search that ended early because none of its runs could be reported: what it
-  // would have executed further, and on which part of the training split
-  // (as `parts`; empty: all of it). Where it ended follows from private data, so all that was
-  // planned is charged, as of a run that diverged. `trial`: which run it is, where that is known;
-  // if the folder has that run, what it executed is charged instead. `attempt`: the name of an
-  // attempt at that run, which is charged beside the run's others
-  // (harness/runner/odometer/charge.h).
-  struct NotBegun {
-    std::vector<accounting::Event> events;
-    std::string part = {};
-    std::string trial = {};
-    std::string attempt = {};
-  };
-  std::vector<NotBegun> not_begun = {};
-  // rule selection: distribution, eta, mean (base is filled from events)
-  accounting::Selection selection;
-  // Rule selection, concluded: the drawn number of runs was 0. That nothing came out is the
-  // mechanism's output, so it costs what any other does: selection.base is the booked one
-  // (Baseline::selection), and the price is of that.
-  bool drew_no_run = false;
-  // Rule selection: the release of its runs (harness/runner/odometer/release.h). Others that are
-  // like them are another selection's. Absent in older records.
-  std::optional<std::int64_t> release = {};
-  // Rule selection: names the booking, which is drawn when it is made (with a noise seed: follows
-  // from it), and, once it is concluded, is a checksum over its runs' attempts. Of two copies of a
-  // folder that went on with one booking the attempts differ. Both are empty in older records.
-  std::string booking = {};
-  std::string attempts = {};
-  // Rule selection, of a row that was rebuilt from its release record
-  // (harness/runner/odometer/release_record.h), which does not say which runs there were: what the
-  // dearest of them executed, and what each was to execute.
-  struct Unlisted {
-    std::vector<accounting::Event> executed;
-    std::vector<accounting::Event> planned;
-  };
-  std::optional<Unlisted> unlisted = {};
-  // Rule selection over no trial, otherwise: of one that is open or was lost before its conclusion.
-  // It has no executed cost to compose yet; selection.base is what its runs are to execute, where
-  // the method says so (Baseline::selection).
-
-  json::object to_json() const;
-  static Result<Composition> from_json(const json::object& object, const std::string& where);
-};
-
-// The events of a composition, from each trial's executed events. `runs` are all runs of a
-// selection, if the caller knows them; the base is then the costliest of them
-// (trial::EventTally::raise_to), because a run that was restarted on another machine executed more
-// than the reported one. Other rules ignore `runs`. An error if a trial's events are not known.
-Result<accounting::Events> compose(
-    const Composition& composition,
-    const std::function<Result<std::vector<accounting::Event>>(const std::string& id)>& executed,
-    std::span<const std::string> runs = {});
-
-// A selection's events, base included, priced on each split that the base reads: its runs touch
-// disjoint splits in parallel, and the guarantee is the largest over splits (event.h).
-std::vector<accounting::Event> selection_by_split(const accounting::Selection& selection);
 
 enum class Label { end_to_end, oracle, simulated, non_private };
 std::string to_string(Label label);  // "end-to-end DP", "oracle", "simulated", "non-private"

@@ -53,7 +53,7 @@ Result<accounting::Events> selection_events(const Baseline& baseline, const Cell
       if (auto checked = check_noise(cell, release.noise_multiplier); !checked) return checked.error();
     }
   }
-  return accounting::Events{.events = selection_by_split(*selection)};
+  return accounting::Events{.events = trial::selection_by_split(*selection)};
 }
 
 // The events of the runs that the method asks for if every run ends with the same results.
@@ -86,7 +86,7 @@ Result<accounting::Events> run_events(const Baseline& baseline, const Cell& cell
       return error("it reports one of runs that cost different epsilons; give it an 'epsilon' instead");
     }
   }
-  return compose(
+  return trial::compose(
       conclusion->composition,
       [&](const std::string& id) -> Result<std::vector<accounting::Event>> { return executed.at(id); });
 }

@@ -38,7 +38,7 @@ accounting::Selection intended_selection(const SelectionRule& rule,
 }
 
 accounting::Events intended_events(const SelectionRule& rule, std::vector<accounting::Event> gradients) {
-  return {.events = selection_by_split(intended_selection(rule, std::move(gradients)))};
+  return {.events = trial::selection_by_split(intended_selection(rule, std::move(gradients)))};
 }
 
 // No gradient noise helps where the scores alone exceed the target.
@@ -179,10 +179,8 @@ Result<Conclusion> conclude_selection(const Cell& cell, const SelectionRule& rul
                           "outcome does.");
     auto booked = selection_cost(cell, rule, candidates);
     if (!booked) return booked.error();
-    nothing.composition = {.rule = Composition::Rule::selection,
-                           .trials = {},
-                           .selection = std::move(*booked),
-                           .drew_no_run = true};
+    nothing.composition = {
+        .rule = Composition::Rule::selection, .selection = std::move(*booked), .drew_no_run = true};
     return nothing;
   }
   const auto* best = best_of(*wanted, finished, released_score);

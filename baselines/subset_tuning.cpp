@@ -46,7 +46,7 @@ struct Progress {
   std::optional<Failure> failure = {};  // of the cell: nothing can be run
 
   Composition composition() const {
-    Composition composition{.rule = Composition::Rule::sum, .trials = {}, .selection = {}};
+    Composition composition{.rule = Composition::Rule::sum};
     for (const auto& config : tuning) composition.parts[config.id()] = random::kTuningPart;
     if (final_run) composition.parts[final_run->id()] = random::kRestPart;
     for (const auto& [id, part] : composition.parts) composition.trials.push_back(id);

@@ -213,10 +213,10 @@ std::optional<double> oracle_score(const FinishedTrial& trial) { return trial.or
 std::optional<double> released_score(const FinishedTrial& trial) { return trial.released_score; }
 
 Composition one_trial(std::string id) {
-  return {.rule = Composition::Rule::trial, .trials = {std::move(id)}, .selection = {}};
+  return {.rule = Composition::Rule::trial, .trials = {std::move(id)}};
 }
 
-Composition no_cost() { return {.rule = Composition::Rule::none, .trials = {}, .selection = {}}; }
+Composition no_cost() { return {.rule = Composition::Rule::none}; }
 
 Conclusion failed(std::string kind, std::string message) {
   Conclusion conclusion;
@@ -238,7 +238,7 @@ void report_final(const FinishedTrial& last, Conclusion& conclusion) {
 Conclusion all_failed(const std::vector<trial::TrialConfig>& configs, Finished finished,
                       const std::vector<trial::TrialConfig>& rest, const std::string& part) {
   std::set<std::string> kinds;
-  Composition composition{.rule = Composition::Rule::sum, .trials = {}, .selection = {}};
+  Composition composition{.rule = Composition::Rule::sum};
   for (const auto& config : configs) {
     const auto* trial = find_finished(finished, config);
     if (trial == nullptr) continue;

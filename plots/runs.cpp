@@ -136,7 +136,7 @@ class Collector {
     }
     if (which_ == Which::reported)
       return study.reported_trial.empty() ? Result<void>() : add_run(study.reported_trial, frame);
-    if (!results::run_count_is_public(study) && !source_.table.confidential) {
+    if (!study.composition.shows_run_count() && !source_.table.confidential) {
       if (std::find(list_.refused.begin(), list_.refused.end(), frame.row_title) == list_.refused.end()) {
         list_.refused.push_back(frame.row_title);
       }

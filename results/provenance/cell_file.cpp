@@ -228,68 +228,48 @@ std::vector<Event> with_splits(std::vector<Event> events) {
   return events;
 }
 
-// Puts the events on the part of the training split that the composition names, if it names one.
-std::vector<Event> on_part(std::vector<Event> events, const json::object& composition,
-                           const std::string& id) {
-  const auto* parts = composition.if_contains("parts");
-  if (parts == nullptr || !parts->is_object()) return events;
-  const auto part = any_text(parts->get_object(), id.c_str());
-  for (auto& event : events) {
-    if (event.split.empty() || event.split == trial::kTrainSplit) {
-      event.split = fmt::format("{}-{}", trial::kTrainSplit, part);
-    }
-  }
-  return events;
-}
-
 // The law of the number of runs, "truncated-negative-binomial, eta 1, mean 4"; the other laws have
 // no eta.
-constexpr const char* kWithEta = "truncated-negative-binomial";
-std::string law_text(const std::string& name, double eta, double mean) {
-  return name == kWithEta ? fmt::format("{}, eta {}, mean {}", name, shown_value(eta), shown_value(mean))
-                          : fmt::format("{}, mean {}", name, shown_value(mean));
-}
-
-std::string law_of(const json::object& selection) {
-  return law_text(any_text(selection, "distribution"), any_number(selection, "eta"),
-                  any_number(selection, "mean"));
-}
-
 std::string law_of(const accounting::Selection& selection) {
-  using Distribution = accounting::Selection::Distribution;
-  const char* name = selection.distribution == Distribution::poisson      ? "poisson"
-                     : selection.distribution == Distribution::liu_talwar ? "liu-talwar"
-                                                                          : kWithEta;
-  return law_text(name, selection.eta, selection.mean);
+  const auto name = name_of(selection.distribution);
+  const auto mean = shown_value(selection.mean);
+  return selection.distribution == accounting::Selection::Distribution::truncated_negative_binomial
+             ? fmt::format("{}, eta {}, mean {}", name, shown_value(selection.eta), mean)
+             : fmt::format("{}, mean {}", name, mean);
 }
 
 // Checks that the events which the row pays for hold those of the reported run, composed by the
 // rule that is named.
 Result<void> Verifier::verify_composition(const json::object& seed, const std::string& where,
                                           const Events& total, const Events& training) {
-  const auto composition = object_at(seed, "composition", where);
+  using Rule = trial::Composition::Rule;
+  const auto object = object_at(seed, "composition", where);
+  if (!object) return object.error();
+  const auto composition = trial::Composition::from_json(**object, where + ": composition");
   if (!composition) return composition.error();
-  const auto rule = get_string(**composition, "rule", where + ": 'composition'");
-  if (!rule) return rule.error();
-  const auto id = any_text(seed, "trial");
-  const EventTally mine(on_part(training.events, **composition, id));
-  const auto what = where + ": composition, " + *rule;
-  if (*rule == "none") {
+  if (!composition->rule) return error(where + ": 'composition' has no rule");
+  auto own = training.events;
+  const auto part = composition->parts.find(any_text(seed, "trial"));
+  if (part != composition->parts.end()) trial::tell_part(part->second, own);
+  const EventTally mine(own);
+  const auto what = where + ": composition, " + name_of(*composition->rule);
+  const auto rule = composition->rule;
+  if (rule == Rule::none) {
     text(what, "nothing private", total.events.empty() ? "nothing private" : describe_events(total.events));
-  } else if (*rule == "trial") {
+  } else if (rule == Rule::trial) {
     const EventTally all(total.events);
     text(what, describe_events(total.events), describe_events(training.events),
          all.contains(mine) && mine.contains(all));
-  } else if (*rule == "sum") {
+  } else if (rule == Rule::sum) {
     text(what, describe_events(total.events), "at least " + describe_events(mine.events()),
          EventTally(total.events).contains(mine));
-  } else if (*rule == "selection") {
-    const auto law = object_at(**composition, "selection", where + ": 'composition'");
-    if (!law) return law.error();
+  } else {
+    if (!composition->selection) return error(where + ": 'composition' has no 'selection'");
     EventTally base;
     for (const auto& event : total.events) {
       const auto* selection = std::get_if<accounting::Selection>(&event.what);
-      text(what, law_of(**law), selection != nullptr ? law_of(*selection) : "not a selection");
+      text(what, law_of(*composition->selection),
+           selection != nullptr ? law_of(*selection) : "not a selection");
       if (selection == nullptr) continue;
       for (auto one : selection->base) {
         if (one.split.empty()) one.split = event.split;
@@ -298,8 +278,6 @@ Result<void> Verifier::verify_composition(const json::object& seed, const std::s
     }
     text(what + ", one run", describe_events(base.events()), "at least " + describe_events(training.events),
          base.contains(EventTally(with_splits(training.events))));
-  } else {
-    return error(fmt::format("{}: 'composition' has the unknown rule '{}'", where, *rule));
   }
   return {};
 }

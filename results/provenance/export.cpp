@@ -39,7 +39,7 @@ Result<json::object> reported_json(const Store& store, const std::string& id, co
 Result<json::object> study_json(const Store& store, const StudyRecord& study, const ExportOptions& options) {
   auto object = as_json(study);
   if (!options.times) object.erase("seconds");
-  if (!run_count_is_public(study) && !options.confidential) {
+  if (!study.composition.shows_run_count() && !options.confidential) {
     object.erase("trials");
     object.erase("seconds");
     object["composition"].as_object().erase("trials");
@@ -61,7 +61,7 @@ Result<bool> is_releasable(const Store& store, const std::string& trial) {
   for (const auto& study : *studies) {
     if (study.reported_trial == trial) return true;
     const bool listed = std::find(study.trials.begin(), study.trials.end(), trial) != study.trials.end();
-    if (listed && run_count_is_public(study)) return true;
+    if (listed && study.composition.shows_run_count()) return true;
   }
   return false;
 }
@@ -72,7 +72,8 @@ Error unknown_trial(const Store& store, const std::string& trial) {
   if (const auto studies = store.all_studies()) {
     for (const auto& study : *studies) {
       if (!study.reported_trial.empty()) known.push_back(study.reported_trial);
-      if (run_count_is_public(study)) known.insert(known.end(), study.trials.begin(), study.trials.end());
+      if (study.composition.shows_run_count())
+        known.insert(known.end(), study.trials.begin(), study.trials.end());
     }
   }
   return error(fmt::format(

@@ -14,11 +14,12 @@ namespace hyfreedp::results {
 namespace {
 
 std::string composition_text(const StudyRecord& study) {
-  auto rule = string_or(study.composition, "rule", "");
-  if (rule == "trial") return "the reported run alone";
-  if (rule == "sum") return fmt::format("{} runs in sequence", study.trials.size());
-  if (rule == "selection") return "private selection";
-  return rule;
+  using Rule = trial::Composition::Rule;
+  const auto rule = study.composition.rule;
+  if (!rule) return "";
+  if (rule == Rule::trial) return "the reported run alone";
+  if (rule == Rule::sum) return fmt::format("{} runs in sequence", study.trials.size());
+  return rule == Rule::selection ? "private selection" : name_of(*rule);
 }
 
 std::string release_text(const accounting::Release& release) {
@@ -57,13 +58,8 @@ Result<std::vector<accounting::Event>> events_of(const Store& store, const Study
   if (!trial) return trial.error();
   if (!*trial) return std::vector<accounting::Event>{};
   auto events = (**trial).events;
-  const auto* parts = study.composition.if_contains("parts");
-  if (parts == nullptr || !parts->is_object()) return events;
-  for (auto& event : events) {
-    if (event.split.empty() || event.split == trial::kTrainSplit) {
-      event.split = fmt::format("{}-{}", trial::kTrainSplit, string_or(parts->get_object(), id, ""));
-    }
-  }
+  const auto part = study.composition.parts.find(id);
+  if (part != study.composition.parts.end()) trial::tell_part(part->second, events);
   return events;
 }
 
@@ -72,12 +68,9 @@ Result<std::vector<accounting::Event>> events_of(const Store& store, const Study
 Result<std::string> charged_events(const Store& store, const StudyRecord& study) {
   const auto reported = events_of(store, study, study.reported_trial);
   if (!reported) return reported.error();
-  const auto rule = string_or(study.composition, "rule", "");
-  if (rule == "selection") {
-    const auto* law = study.composition.if_contains("selection");
-    if (law == nullptr || !law->is_object()) return "selection of (" + describe_events(*reported) + ")";
-    const accounting::Selection selection{.mean = double_or(law->get_object(), "mean", 1), .base = *reported};
-    return Describe{}(selection);
+  if (study.composition.is_selection()) {
+    if (!study.composition.selection) return "selection of (" + describe_events(*reported) + ")";
+    return Describe{}(accounting::Selection{.mean = study.composition.selection->mean, .base = *reported});
   }
   std::vector<accounting::Event> others;
   std::size_t runs = 0;
@@ -89,7 +82,7 @@ Result<std::string> charged_events(const Store& store, const StudyRecord& study)
     ++runs;
   }
   if (runs == 0) return describe_events(*reported);
-  if (rule == "sum") {
+  if (study.composition.rule == trial::Composition::Rule::sum) {
     others.insert(others.end(), reported->begin(), reported->end());
     return fmt::format("{} runs: {}", runs + 1, describe_events(others));
   }
@@ -195,8 +188,7 @@ std::string ledger_text(const TableModel& table, const std::vector<LedgerLine>& 
 
 Result<bool> has_unpriced_runs(const Store& store, const StudyRecord& study) {
   if (study.total || is_not_needed(study)) return false;
-  const bool is_lost_selection = string_or(study.composition, "rule", "") == "selection" &&
-                                 !bool_or(study.composition, "drew_no_run", false);
+  const bool is_lost_selection = study.composition.is_selection() && !study.composition.drew_no_run;
   if (study.state == StudyState::open || is_lost_selection) return true;
   for (const auto& id : study.trials) {
     const auto trial = store.trial(id);

@@ -106,7 +106,7 @@ Result<void> check_public(const Store& slice) {
   std::set<std::string> listed;
   for (const auto& study : *studies) {
     listed.insert(study.trials.begin(), study.trials.end());
-    const bool hides = !run_count_is_public(study);
+    const bool hides = !study.composition.shows_run_count();
     if (hides &&
         (study.trials.size() > 1 || (!study.trials.empty() && study.trials[0] != study.reported_trial))) {
       return error(fmt::format("study {} of a private selection lists its losing runs.", study.id));
@@ -131,7 +131,7 @@ Result<void> check_public(const Store& slice) {
 }  // namespace
 
 Result<StudyRecord> public_part(const Store& store, StudyRecord study) {
-  if (run_count_is_public(study)) return study;
+  if (study.composition.shows_run_count()) return study;
   study.trials.clear();
   study.seconds = 0;
   if (!study.reported_trial.empty()) {
@@ -140,11 +140,7 @@ Result<StudyRecord> public_part(const Store& store, StudyRecord study) {
     study.trials = {study.reported_trial};
     if (*reported) study.seconds = (**reported).seconds;
   }
-  if (study.composition.contains("trials")) {
-    json::array listed;
-    for (const auto& id : study.trials) listed.emplace_back(id);
-    study.composition["trials"] = std::move(listed);
-  }
+  study.composition.trials = study.trials;
   return study;
 }
 

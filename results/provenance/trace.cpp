@@ -36,22 +36,24 @@ std::map<std::string, std::string> members_of(const json::object& object) {
 }
 
 std::string composition_text(const StudyRecord& study, bool hidden) {
-  const auto rule = string_or(study.composition, "rule", "");
-  if (rule == "none") return "nothing private was touched";
-  if (rule == "trial") return "the reported run alone";
-  if (rule == "sum") {
-    const auto* parts = study.composition.if_contains("parts");
-    return fmt::format(
-        "{} runs in sequence{}{}", study.composition.at("trials").as_array().size(),
-        parts != nullptr ? ", on disjoint parts of the data in parallel" : "",
-        study.composition.contains("not_begun") ? ", and the rest of the search as planned" : "");
+  using Rule = trial::Composition::Rule;
+  const auto& composition = study.composition;
+  if (!composition.rule) return hidden ? "not known yet" : "";
+  switch (*composition.rule) {
+    case Rule::none:
+      return "nothing private was touched";
+    case Rule::trial:
+      return "the reported run alone";
+    case Rule::sum:
+      return fmt::format("{} runs in sequence{}{}", composition.trials.size(),
+                         composition.parts.empty() ? "" : ", on disjoint parts of the data in parallel",
+                         composition.not_begun.empty() ? "" : ", and the rest of the search as planned");
+    case Rule::selection:
+      break;
   }
-  if (rule != "selection") return hidden ? "not known yet" : rule;
-  const auto* selection = study.composition.if_contains("selection");
-  if (selection == nullptr || !selection->is_object()) return "private selection";
+  if (!composition.selection) return "private selection";
   return fmt::format("private selection, {} number of runs, {} on average",
-                     string_or(selection->get_object(), "distribution", "random"),
-                     short_number(double_or(selection->get_object(), "mean", 0)));
+                     name_of(composition.selection->distribution), short_number(composition.selection->mean));
 }
 
 bool is_charged(const std::string& label) { return label != "oracle" && label != "simulated"; }
@@ -83,7 +85,7 @@ class Tracer {
 
  private:
   void describe(const StudyRecord& study, TracedSeed& traced) const {
-    const bool shows_all = confidential_ || run_count_is_public(study);
+    const bool shows_all = confidential_ || study.composition.shows_run_count();
     traced.state = name_of(study.state);
     if (!study.failure_kind.empty()) traced.failure = study.failure_kind + ": " + study.failure_message;
     traced.composition =

@@ -84,7 +84,7 @@ Result<void> add_lost(const Store& store, const StudyRecord& study, NightRun& ru
 
 // Adds nothing under private selection, where the number of trials is confidential.
 Result<void> add_asked(const Store& store, const StudyRecord& study, NightRun& run) {
-  if (!run_count_is_public(study)) return {};
+  if (!study.composition.shows_run_count()) return {};
   for (const auto& id : study.trials) {
     const auto trial = store.trial(id);
     if (!trial) return trial.error();

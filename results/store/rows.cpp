@@ -55,7 +55,7 @@ Result<StudyRecord> read_study(SQLite::Statement& statement) {
   study.seed = columns.integer();
   study.state = columns.take(enum_from<StudyState>(columns.text(), "state"));
   study.reported_trial = columns.text();
-  study.composition = columns.object();
+  study.composition = columns.take(from_json<trial::Composition>(columns.parsed(), "composition"));
   study.label = columns.text();
   study.flags = columns.take(from_json<std::vector<std::string>>(columns.parsed(), "flags"));
   study.footnotes = columns.take(from_json<std::vector<std::string>>(columns.parsed(), "footnotes"));

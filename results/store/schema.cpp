@@ -3,9 +3,11 @@
 #include <SQLiteCpp/Statement.h>
 #include <SQLiteCpp/Transaction.h>
 #include <array>
+#include <boost/algorithm/string/replace.hpp>
 #include <fmt/format.h>
 
 #include "harness/base/version.h"
+#include "harness/trial/composition.h"
 #include "results/store/store.h"
 
 namespace hyfreedp::results {
@@ -124,8 +126,8 @@ ALTER TABLE trials ADD COLUMN device_peak_bytes INTEGER NOT NULL DEFAULT 0;
 )sql";
 
 // Views for people (results/VIEWS.md). A view has one line for each study, run, metric or release
-// that may be shown: of a private selection its reported run alone (run_count_is_public() in
-// results/table/table_model.h), and no confidential metric. `trials.number` is in none of them: it
+// that may be shown: of a private selection its reported run alone (SHOWS_RUN_COUNT stands for
+// trial::shows_run_count_sql()), and no confidential metric. `trials.number` is in none of them: it
 // counts all runs.
 constexpr const char* kVersion6 = R"sql(
 CREATE VIEW cells AS
@@ -144,7 +146,7 @@ SELECT study.spec, study.panel, study.row, study.method, study.epsilon_target, s
             ELSE json_extract(study.total, '$.epsilon') END AS epsilon_spent,
        study.claimed_epsilon AS epsilon_claimed,
        study.delta,
-       CASE WHEN json_extract(study.composition, '$.rule') IN ('none', 'trial', 'sum') THEN study.seconds
+       CASE WHEN SHOWS_RUN_COUNT THEN study.seconds
             ELSE reported.seconds END AS seconds,
        study.failure_kind, study.failure_message,
        reported.id AS run
@@ -185,7 +187,7 @@ FROM studies AS study
 JOIN study_trials AS listed ON listed.study = study.id
 JOIN trials AS trial ON trial.id = listed.trial
 WHERE trial.id = study.reported_trial
-      OR json_extract(study.composition, '$.rule') IN ('none', 'trial', 'sum');
+      OR SHOWS_RUN_COUNT;
 
 CREATE VIEW run_metrics AS
 SELECT runs.spec, runs.panel, runs.row, runs.epsilon_target, runs.seed, runs.run, runs.reported,
@@ -262,7 +264,7 @@ JOIN studies AS study ON study.spec = runs.spec AND study.panel = runs.panel AND
                          AND study.epsilon_target IS runs.epsilon_target AND study.seed = runs.seed
 JOIN trials AS trial ON trial.id = runs.run
 JOIN run_samples AS sample ON sample.trial = trial.number
-WHERE json_extract(study.composition, '$.rule') IN ('none', 'trial', 'sum');
+WHERE SHOWS_RUN_COUNT;
 )sql";
 
 // The code of the method that concluded a study (harness/trial/code_marks.h); that of its runs is
@@ -292,7 +294,9 @@ constexpr std::array<const char*, kSchemaVersion> kMigrations = {kVersion1, kVer
 
 void apply(SQLite::Database& database, int version) {
   SQLite::Transaction transaction(database);
-  database.exec(kMigrations[static_cast<std::size_t>(version) - 1]);
+  std::string sql = kMigrations[static_cast<std::size_t>(version) - 1];
+  boost::algorithm::replace_all(sql, "SHOWS_RUN_COUNT", trial::shows_run_count_sql("study.composition"));
+  database.exec(sql);
   SQLite::Statement insert(database, "INSERT INTO migrations (version, program) VALUES (?, ?)");
   insert.bind(1, version);
   insert.bind(2, kVersion);

@@ -25,6 +25,7 @@
 
 #include "harness/accounting/accountant.h"
 #include "harness/trial/build.h"
+#include "harness/trial/composition.h"
 #include "harness/trial/run_records.h"
 
 namespace hyfreedp::results {
@@ -95,7 +96,7 @@ struct StudyRecord {
   std::int64_t seed = 0;
   StudyState state = StudyState::open;
   std::string reported_trial;
-  json::object composition;
+  trial::Composition composition;
   std::string label;
   std::vector<std::string> flags;
   std::vector<std::string> footnotes;
@@ -117,7 +118,7 @@ struct RetiredStudy {
   std::string id;
   std::string spec;
   std::string method;
-  json::object composition;
+  trial::Composition composition;
   std::vector<std::string> trials;
 };
 

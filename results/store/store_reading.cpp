@@ -123,7 +123,7 @@ Result<std::vector<RetiredStudy>> Store::retired_studies() const {
       study.id = columns.text();
       study.spec = columns.text();
       study.method = columns.text();
-      study.composition = columns.object();
+      study.composition = columns.take(from_json<trial::Composition>(columns.parsed(), "composition"));
       study.trials = columns.take(from_json<std::vector<std::string>>(columns.parsed(), "trials"));
       if (auto outcome = columns.outcome(); !outcome) return outcome.error();
       found.push_back(std::move(study));

@@ -177,7 +177,7 @@ struct Store::State : Connection {
     SQLite::Statement insert(database,
                              "INSERT INTO retired_studies (id, spec, method, composition, trials) VALUES (?, "
                              "?, ?, ?, ?)");
-    BoundRow(insert) << study.id << study.spec << study.method << canonical_json(study.composition)
+    BoundRow(insert) << study.id << study.spec << study.method << canonical_json(study.composition.to_json())
                      << canonical_json(as_json(study.trials));
     insert.exec();
   }
@@ -198,7 +198,7 @@ struct Store::State : Connection {
                                              kStudyColumns));
     BoundRow(*upsert) << study.id << study.spec << study.panel << study.row << study.method
                       << study.epsilon_target << study.delta << study.seed << name_of(study.state)
-                      << study.reported_trial << canonical_json(study.composition) << study.label
+                      << study.reported_trial << canonical_json(study.composition.to_json()) << study.label
                       << canonical_json(as_json(study.flags)) << canonical_json(as_json(study.footnotes))
                       << study.claimed_epsilon << epsilon_column(study.total)
                       << epsilon_column(study.training) << study.failure_kind << study.failure_message

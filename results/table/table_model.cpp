@@ -47,8 +47,10 @@ struct Reported {
 
 // A sum of one run selects nothing.
 std::string rule_of(const StudyRecord& study) {
-  const auto rule = string_or(study.composition, "rule", "");
-  return rule == "sum" && study.trials.size() < 2 ? "trial" : rule;
+  using Rule = trial::Composition::Rule;
+  const auto rule = study.composition.rule;
+  if (!rule) return "";
+  return name_of(rule == Rule::sum && study.trials.size() < 2 ? Rule::trial : *rule);
 }
 
 // The accuracy on one set, over the seeds that have a value of the cell.
@@ -371,7 +373,7 @@ class Builder {
       cell.epsilon_least = std::min(cell.epsilon_least.value_or(*result.epsilon), *result.epsilon);
     }
     if (study.claimed_epsilon) cell.claimed_epsilon = study.claimed_epsilon;
-    if (!run_count_is_public(study)) {
+    if (!study.composition.shows_run_count()) {
       facts_.hidden_run_count = true;
       cell.is_private_selection = true;
     }
@@ -384,7 +386,7 @@ class Builder {
   // confidential.
   Result<Memory> look_at_runs(const StudyRecord& study) {
     Memory memory;
-    auto ids = run_count_is_public(study) ? study.trials : std::vector<std::string>{};
+    auto ids = study.composition.shows_run_count() ? study.trials : std::vector<std::string>{};
     add_once(ids, study.reported_trial);
     for (const auto& id : ids) {
       const auto trial = store_.trial(id);
@@ -413,7 +415,7 @@ class Builder {
       reported.seconds = (**trial).seconds;
       reported.outcomes = (**trial).notes;
     }
-    if (run_count_is_public(study) || options_.confidential) reported.seconds = study.seconds;
+    if (study.composition.shows_run_count() || options_.confidential) reported.seconds = study.seconds;
     auto metrics = shown_metrics(study.reported_trial);
     if (!metrics) return metrics.error();
     reported.accuracy = last_accuracy(*metrics, "test");
@@ -550,11 +552,6 @@ class Builder {
 
 bool PanelModel::shows_memory() const {
   return std::ranges::any_of(rows, [](const auto& row) { return row.memory.host > 0; });
-}
-
-bool run_count_is_public(const StudyRecord& study) {
-  const auto rule = string_or(study.composition, "rule", "");
-  return rule == "none" || rule == "trial" || rule == "sum";
 }
 
 Result<TableModel> build_table(const Store& store, const std::string& spec, const TableOptions& options) {

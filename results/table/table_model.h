@@ -197,8 +197,4 @@ struct TableOptions {
 
 Result<TableModel> build_table(const Store& store, const std::string& spec, const TableOptions& options = {});
 
-// True if the number of runs, and everything that reveals it (time of all runs, losing runs), is
-// public.
-bool run_count_is_public(const StudyRecord& study);
-
 }  // namespace hyfreedp::results

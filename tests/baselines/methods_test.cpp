@@ -277,7 +277,7 @@ TEST(PrivateSelection, PoissonMayDrawNothing) {
     return error("no run was made");
   });
   ASSERT_TRUE(events) << events.error().message;
-  const auto booked = selection_by_split(method("dp-hyper").selection(in).value());
+  const auto booked = trial::selection_by_split(method("dp-hyper").selection(in).value());
   EXPECT_EQ(accounting::events_to_json(*events), accounting::events_to_json({.events = booked}));
   EXPECT_GT(accounting::report_epsilon(*events, in.delta)->epsilon, 1);
 }
@@ -503,7 +503,7 @@ TEST(Compose, FollowsItsRule) {
     if (id == "missing") return error("no trial missing");
     return std::vector{gaussian(2, "private_train"), gaussian(30, "private_validation")};
   };
-  Composition composition{.rule = Composition::Rule::none, .trials = {"a", "b"}, .selection = {}};
+  Composition composition{.rule = Composition::Rule::none, .trials = {"a", "b"}};
   EXPECT_TRUE(compose(composition, executed)->events.empty());
   composition.rule = Composition::Rule::trial;
   EXPECT_EQ(compose(composition, executed)->events.size(), 2u);
@@ -542,10 +542,13 @@ TEST(Compose, IsStoredAndReadBack) {
   const auto again = Composition::from_json(composition.to_json(), "composition");
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(canonical_json(again->to_json()), canonical_json(composition.to_json()));
-  EXPECT_EQ(again->selection.eta, 0);
+  EXPECT_EQ(again->selection->eta, 0);
   EXPECT_FALSE(Composition::from_json({{"rule", "cheapest"}, {"trials", json::array{}}}, "composition"));
   EXPECT_FALSE(Composition::from_json({{"rule", "sum"}}, "composition"));
-  EXPECT_FALSE(Composition::from_json({{"rule", "selection"}, {"trials", json::array{}}}, "composition"));
+  const auto unbooked =
+      Composition::from_json({{"rule", "selection"}, {"trials", json::array{}}}, "composition");
+  ASSERT_TRUE(unbooked);
+  EXPECT_FALSE(compose(*unbooked, [](const std::string&) { return std::vector<accounting::Event>{}; }));
 }
 
 }  // namespace

@@ -139,7 +139,7 @@ double priced_by_hand(const Study& study) {
   }
   double largest = 0;
   for (auto& [split, base] : selected) {
-    auto selection = composition.selection;
+    auto selection = *composition.selection;
     selection.base = base;
     const auto epsilon = accounting::epsilon_rdp({.events = {{selection, split}}}, 1e-5);
     largest = std::max(largest, epsilon.value().epsilon);

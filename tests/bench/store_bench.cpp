@@ -90,7 +90,8 @@ void fill(const std::string& path, const Shape& shape) {
       record.reported_trial = record.trials.front();
       record.state = results::StudyState::concluded;
       record.label = is_private ? "end-to-end DP" : "non-private";
-      record.composition = {{"rule", is_private ? "trial" : "none"}, {"trials", {record.reported_trial}}};
+      using Rule = trial::Composition::Rule;
+      record.composition = {.rule = is_private ? Rule::trial : Rule::none, .trials = {record.reported_trial}};
       if (is_private) record.total = record.training = small::spent(0.99, "pld");
       processor -= processor_seconds();
       taken_in +=

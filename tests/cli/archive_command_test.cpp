@@ -153,7 +153,7 @@ void put_folded(results::Store& store, const std::optional<Ending>& second) {
       study.state = results::StudyState::concluded;
       study.reported_trial = study.trials.front();
       study.label = "end-to-end DP";
-      study.composition = {{"rule", "trial"}, {"trials", {study.trials.front()}}};
+      study.composition = {.rule = trial::Composition::Rule::trial, .trials = {study.trials.front()}};
       study.total = study.training = small::spent(1, "pld");
       ASSERT_TRUE(store.put_trial(small::trial(study.reported_trial), small::steps(),
                                   {{10, "test", "loss", 0.5 + seed, trial::Visibility::test}}));

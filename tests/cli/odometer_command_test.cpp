@@ -56,10 +56,9 @@ class OdometerCommand : public testing::Test {
     }
     study.state = results::StudyState::concluded;
     study.reported_trial = study.trials[0];
-    study.composition = {
-        {"rule", "selection"},
-        {"trials", {study.trials[0]}},
-        {"selection", {{"distribution", "truncated-negative-binomial"}, {"eta", 1.0}, {"mean", 4.0}}}};
+    study.composition = {.rule = trial::Composition::Rule::selection,
+                         .trials = {study.trials[0]},
+                         .selection = accounting::Selection{.eta = 1, .mean = 4}};
     ASSERT_TRUE(store.put_study(study));
   }
 
@@ -226,10 +225,10 @@ TEST_F(OdometerCommand, HowManyRunsASelectionMadeDoesNotShow) {
 // A selection that drew no run has an epsilon; one that was lost has none yet.
 TEST_F(OdometerCommand, EpsilonOfASelectionThatDrewNoRun) {
   ASSERT_TRUE(store()->put_spec(small::spec()));
-  baselines::Composition composition{.rule = baselines::Composition::Rule::selection};
-  composition.selection = {.distribution = accounting::Selection::Distribution::poisson,
-                           .mean = 4,
-                           .base = {accounting::poisson_gaussian(0.1, 4, 10)}};
+  trial::Composition composition{.rule = trial::Composition::Rule::selection};
+  composition.selection = accounting::Selection{.distribution = accounting::Selection::Distribution::poisson,
+                                                .mean = 4,
+                                                .base = {accounting::poisson_gaussian(0.1, 4, 10)}};
   for (const bool drew_no_run : {true, false}) {
     auto study = small::study("c", "dp-hyper", 1.0, 0);
     study.state = results::StudyState::failed;
@@ -237,7 +236,7 @@ TEST_F(OdometerCommand, EpsilonOfASelectionThatDrewNoRun) {
     study.reported_trial.clear();
     study.total.reset();
     composition.drew_no_run = drew_no_run;
-    study.composition = composition.to_json();
+    study.composition = composition;
     ASSERT_TRUE(store()->put_study(study));
     said_.str("");
     complained_.str("");
@@ -256,7 +255,7 @@ TEST_F(OdometerCommand, EpsilonOfARowThatLostARunIsNotKnownYet) {
   lost.state = results::StudyState::failed;
   lost.failure_kind = "killed";
   lost.failure_message = "A run was lost.";
-  lost.composition = {{"rule", "none"}, {"trials", json::array()}};
+  lost.composition = {.rule = trial::Composition::Rule::none};
   lost.trials = {"trial-study-a-1-0-0"};
   ASSERT_TRUE(store()->put_study(lost));
   EXPECT_EQ(dispatch({"epsilon", "--db", out() + "/hyfreedp.sqlite", "--study", "lost"}, said_, complained_),

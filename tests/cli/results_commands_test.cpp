@@ -35,7 +35,7 @@ class ResultsCommands : public testing::Test {
       study.reported_trial = study.trials[0];
       ASSERT_TRUE(store.put_trial(small::trial(study.trials[0]), small::steps(), small::metrics(0.5)));
       study.state = results::StudyState::concluded;
-      study.composition = {{"rule", "trial"}, {"trials", {study.trials[0]}}};
+      study.composition = {.rule = trial::Composition::Rule::trial, .trials = {study.trials[0]}};
       study.total = *accounting::report_epsilon({.events = small::trial("x").events}, study.delta);
       study.total->epsilon *= factor;
       study.training = study.total;
@@ -334,7 +334,7 @@ TEST_F(ResultsCommands, ALostSelectionHasNoEpsilonYet) {
   study.id = "lost";
   study.state = results::StudyState::failed;
   study.failure_message = "It was lost.";
-  study.composition = {{"rule", "selection"}, {"trials", json::array{}}};
+  study.composition = {.rule = trial::Composition::Rule::selection};
   ASSERT_TRUE((*results::Store::open(database(), results::Store::Mode::read_write))->put_study(study));
   EXPECT_EQ(run("epsilon", {"--out", out_, "--study", "lost"}), 2);
   EXPECT_NE(complained().find("no epsilon yet: It was lost."), std::string::npos) << complained();

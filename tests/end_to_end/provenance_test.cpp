@@ -52,7 +52,7 @@ class Provenance : public Program {
     std::set<std::string> losing;
     const auto studies = (**store).studies("smoke");
     for (const auto& study : *studies) {
-      if (!results::run_count_is_public(study)) losing.insert(study.trials.begin(), study.trials.end());
+      if (!study.composition.shows_run_count()) losing.insert(study.trials.begin(), study.trials.end());
     }
     for (const auto& study : *studies) losing.erase(study.reported_trial);
     return losing;

@@ -52,8 +52,10 @@ class Maker {
   }
 
  private:
+  using Rule = trial::Composition::Rule;
   struct Row {
-    std::string id, method, rule;
+    std::string id, method;
+    Rule rule;
     struct One {
       json::object config;
       double accuracy;
@@ -140,18 +142,18 @@ class Maker {
         rows.push_back(
             {sgd_id(rate, threshold),
              "dpsgd",
-             "trial",
+             Rule::trial,
              {{config("sgd", rate, threshold, 0, seed), accuracy_of(rate, threshold, seed) + worse, false}}});
       }
       for (const double beta : kBetas) {
         rows.push_back(
             {adam_id(rate, beta),
              "dpadam",
-             "trial",
+             Rule::trial,
              {{config("adamw", rate, 1, beta, seed), adam_accuracy_of(rate, beta, seed) + worse, false}}});
       }
     }
-    Row search{"search", "nondp-gs", "trial", {}};
+    Row search{"search", "nondp-gs", Rule::trial, {}};
     for (const double rate : kRates) {
       search.runs.push_back(
           {config("adamw", rate, 1, 0.9, seed), adam_accuracy_of(rate, 0.9, seed) + worse + 0.5, false});
@@ -160,13 +162,13 @@ class Maker {
     if (with_selection_) {
       rows.push_back({"selection",
                       "dp-hyper",
-                      "selection",
+                      Rule::selection,
                       {{config("adamw", 0.002, 1, 0.9, seed), 82 + worse, false},
                        {config("adamw", 0.5, 1, 0.9, seed), kOfSelection, false}}});
     }
     auto free = config("adamw", 0, 1, 0.9, seed);
     free["controller"] = json::object{{"name", "hyfreedp"}, {"options", json::object{}}};
-    rows.push_back({"free", "hyfreedp", "trial", {{free, 83.5 + worse + 0.2 * seed, true}}});
+    rows.push_back({"free", "hyfreedp", Rule::trial, {{free, 83.5 + worse + 0.2 * seed, true}}});
     return rows;
   }
 
@@ -187,7 +189,7 @@ class Maker {
       if (auto put = put_trial(study.trials.back(), row.runs[i], epsilon, seed); !put) return put;
     }
     study.reported_trial = study.trials.front();
-    study.composition = {{"rule", row.rule}};
+    study.composition = {.rule = row.rule};
     accounting::ReportedEpsilon spent;
     spent.epsilon = epsilon;
     spent.delta = 1e-5;

@@ -24,7 +24,7 @@ class Builds : public ::testing::Test {
   void SetUp() override { ASSERT_TRUE(store_->put_spec(small::spec())); }
 
   void put(const std::string& row, const std::vector<std::vector<trial::Build>>& seeds,
-           const std::string& rule = "sum") {
+           trial::Composition::Rule rule = trial::Composition::Rule::sum) {
     for (std::size_t seed = 0; seed < seeds.size(); ++seed) {
       auto record = small::study(row, "m", 1.0, static_cast<std::int64_t>(seed));
       for (const auto& build : seeds[seed]) {
@@ -36,14 +36,9 @@ class Builds : public ::testing::Test {
       record.state = StudyState::concluded;
       record.reported_trial = record.trials.front();
       record.label = "end-to-end DP";
-      record.composition = {{"rule", rule}, {"trials", to_list(record.trials)}};
+      record.composition = {.rule = rule, .trials = record.trials};
       ASSERT_TRUE(store_->put_study(record));
     }
-  }
-  static json::array to_list(const std::vector<std::string>& texts) {
-    json::array list;
-    for (const auto& text : texts) list.emplace_back(text);
-    return list;
   }
   std::string table() const { return markdown_text(document_of(build_table(*store_, "small").value())); }
   std::string trace(const std::string& row) const {
@@ -93,7 +88,7 @@ TEST_F(Builds, TheTraceSaysWhichRunIsOfWhich) {
 
 // A losing run shows in nothing, so neither does its build.
 TEST_F(Builds, OfAPrivateSelectionAreThoseOfTheReportedRun) {
-  put("c", {{kOne, kOther}, {kOne}}, "selection");
+  put("c", {{kOne, kOther}, {kOne}}, trial::Composition::Rule::selection);
   EXPECT_THAT(table(), Not(HasSubstr("0022")));
   EXPECT_THAT(trace("c"), Not(HasSubstr("0022")));
 }
@@ -108,7 +103,7 @@ TEST_F(Builds, OfAnEarlierVersionAreItsVersion) {
   record.trials = {"old"};
   record.reported_trial = "old";
   record.state = StudyState::concluded;
-  record.composition = {{"rule", "trial"}, {"trials", {"old"}}};
+  record.composition = {.rule = trial::Composition::Rule::trial, .trials = {"old"}};
   ASSERT_TRUE(store_->put_study(record));
   EXPECT_THAT(table(), HasSubstr("worked on this row: 0.6.0, worker not recorded; 0.7.0, commit"));
 }

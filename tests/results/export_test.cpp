@@ -120,7 +120,7 @@ TEST_F(Export, ValuesShowWhatEachStepReleasedWhereAskedFor) {
   study.state = StudyState::concluded;
   study.trials = {"raw"};
   study.reported_trial = "raw";
-  study.composition = {{"rule", "none"}};
+  study.composition = {.rule = trial::Composition::Rule::none};
   ASSERT_TRUE(store_->put_study(study));
   const auto shown = *export_values(*store_, "small", {.steps = true});
   EXPECT_NE(shown.find("small,p,a,inf,7,0,eta,0.5\r\n"), std::string::npos);
@@ -220,7 +220,7 @@ TEST_F(Export, ARunThatNoRowSpeaksForIsConfidential) {
   grid.id = "grid";
   grid.trials = {"orphan"};
   grid.state = StudyState::failed;
-  grid.composition = {{"rule", "none"}, {"trials", json::array{}}};
+  grid.composition = {.rule = trial::Composition::Rule::none};
   ASSERT_TRUE(store_->put_study(grid));
   EXPECT_TRUE(export_events(*store_, "orphan", false)) << "a row whose runs are public lists it";
 }
@@ -278,10 +278,11 @@ TEST_F(Export, TheLedgerShowsTheEventsOfASearch) {
   study.reported_trial = "final";
   study.label = "end-to-end DP";
   study.total = study.training = small::spent(1.5, "pld");
-  const auto events = [&](const json::object& composition) {
+  using Rule = trial::Composition::Rule;
+  const auto events = [&](const trial::Composition& composition) {
     auto changed = study;
     changed.composition = composition;
-    changed.id = "search-" + string_or(composition, "rule", "");
+    changed.id = "search-" + name_of(*composition.rule);
     changed.seed = static_cast<std::int64_t>(5 + changed.id.size());
     EXPECT_TRUE(store_->put_study(changed));
     auto spec = small::spec();
@@ -297,11 +298,11 @@ TEST_F(Export, TheLedgerShowsTheEventsOfASearch) {
     table.panels[0].rows[0].cells.resize(1);
     return ledger_lines(*store_, table)->at(0).events;
   };
-  EXPECT_EQ(events({{"rule", "sum"}, {"trials", {"search-1", "search-2", "final"}}}),
+  EXPECT_EQ(events({.rule = Rule::sum, .trials = {"search-1", "search-2", "final"}}),
             "3 runs: 9 × Poisson q = 0.1: σ = 8; 10 × Poisson q = 0.1: σ = 2");
-  EXPECT_EQ(events({{"rule", "trial"}, {"trials", {"final"}}}),
+  EXPECT_EQ(events({.rule = Rule::trial, .trials = {"final"}}),
             "10 × Poisson q = 0.1: σ = 2; not charged, 2 further runs: 9 × Poisson q = 0.1: σ = 8");
-  EXPECT_EQ(events({{"rule", "selection"}, {"selection", {{"mean", 4}}}}),
+  EXPECT_EQ(events({.rule = Rule::selection, .selection = accounting::Selection{.mean = 4}}),
             "selection, 4 runs on average, of (10 × Poisson q = 0.1: σ = 2)");
 }
 

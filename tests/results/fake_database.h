@@ -236,7 +236,8 @@ class Maker {
     }
     study.state = results::StudyState::concluded;
     study.reported_trial = study.trials.front();
-    study.composition = {{"rule", e == 3 ? "none" : selection ? "selection" : "trial"}};
+    using Rule = trial::Composition::Rule;
+    study.composition = {.rule = e == 3 ? Rule::none : selection ? Rule::selection : Rule::trial};
     if (study.epsilon_target) {
       accounting::ReportedEpsilon epsilon;
       const double spent = *study.epsilon_target * (method.flag.empty() ? 0.9999 : 1.31);

@@ -97,7 +97,7 @@ TEST(Night, SaysWhatTheTrialsOfAFailedStudyWere) {
     ASSERT_TRUE(store->put_trial(trial, small::steps(), {}));
     record.trials.push_back(id);
   }
-  record.composition = {{"rule", "sum"}};
+  record.composition = {.rule = trial::Composition::Rule::sum};
   ASSERT_TRUE(small::fail(*store, record));
   const auto night = read_night(*store, "small").value();
   const auto& run = cell_of(night, "a", true).runs.at(0);
@@ -126,7 +126,7 @@ TEST(Night, OfARetrainedRowIsThatOfANewFolder) {
     record.trials = {"t"};
     record.reported_trial = "t";
     record.state = StudyState::concluded;
-    record.composition = {{"rule", "trial"}};
+    record.composition = {.rule = trial::Composition::Rule::trial};
     auto trial = small::trial("t");
     trial.config["noise_seed"] = "n";
     trial.config["repetition"] = release * trial::kRepetitionsPerRelease + 2;

@@ -124,7 +124,7 @@ TEST_F(SettledTable, ShiftSetsStandBeneathTheTestAccuracyBesideThePapersValues) 
     study.state = StudyState::concluded;
     study.reported_trial = study.trials.front();
     study.label = "end-to-end DP";
-    study.composition = {{"rule", "trial"}, {"trials", {study.reported_trial}}};
+    study.composition = {.rule = trial::Composition::Rule::trial, .trials = {study.reported_trial}};
     study.total = study.training = small::spent(0.99, "pld");
     ASSERT_TRUE(store_->put_study(study));
   }

@@ -126,12 +126,11 @@ inline Result<void> conclude(results::Store& store, results::StudyRecord record,
   record.state = results::StudyState::concluded;
   record.reported_trial = record.trials.front();
   record.label = record.epsilon_target ? "end-to-end DP" : "non-private";
-  json::array listed;
-  for (const auto& id : record.trials) listed.emplace_back(id);
-  record.composition = {{"rule", !record.epsilon_target ? "none"
-                                 : selection            ? "selection"
-                                                        : "trial"},
-                        {"trials", listed}};
+  using Rule = trial::Composition::Rule;
+  record.composition = {.rule = !record.epsilon_target ? Rule::none
+                                : selection            ? Rule::selection
+                                                       : Rule::trial,
+                        .trials = record.trials};
   const auto noise = record.total ? record.total->noise_accountant : "";
   if (record.epsilon_target) {
     record.total = record.training = spent(epsilon, selection ? "rdp" : "pld");

@@ -153,7 +153,7 @@ TEST_P(StoreContract, AStudyReadsBackAsWritten) {
   auto record = small::study("a", "prodigy", 1.0, 2);
   record.state = StudyState::concluded;
   record.reported_trial = "t1";
-  record.composition = {{"rule", "trial"}};
+  record.composition = {.rule = trial::Composition::Rule::trial};
   record.label = "end-to-end DP";
   record.flags = {"f, \"g\""};
   record.footnotes = {"n"};

@@ -129,7 +129,7 @@ TEST_F(SmallTable, TheHeadNamesTheOptimizerOfEachRowWhereTheyDiffer) {
     study.state = StudyState::concluded;
     study.trials = {trial.id};
     study.reported_trial = trial.id;
-    study.composition = {{"rule", "trial"}, {"trials", {trial.id}}};
+    study.composition = {.rule = trial::Composition::Rule::trial, .trials = {trial.id}};
     ASSERT_TRUE(store_->put_study(study));
   }
   EXPECT_TRUE(table().panels[0].settings.ends_with(", optimizer adamw (Row A: prodigy)"))

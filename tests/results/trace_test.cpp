@@ -120,7 +120,7 @@ TEST_F(Trace, ConfigsAreToldByWhatDiffers) {
   }
   study.state = StudyState::concluded;
   study.reported_trial = "two";
-  study.composition = {{"rule", "sum"}, {"trials", {"one", "two", "three"}}};
+  study.composition = {.rule = trial::Composition::Rule::sum, .trials = {"one", "two", "three"}};
   study.total = small::spent(3, "pld");
   study.total->noise_accountant = "rdp";
   study.training = small::spent(1, "pld");
@@ -189,7 +189,7 @@ TEST_F(Trace, ARowThatLostARunHasNoEpsilonYet) {
   lost.state = StudyState::failed;
   lost.failure_kind = "killed";
   lost.failure_message = "The run was lost.";
-  lost.composition = {{"rule", "none"}, {"trials", json::array()}};
+  lost.composition = {.rule = trial::Composition::Rule::none};
   auto record = small::spec();
   record.name = "fresh";
   ASSERT_TRUE(store_->put_spec(record));

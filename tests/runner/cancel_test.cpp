@@ -243,10 +243,10 @@ TEST(Cancel, APrivateSelectionStaysChargedWholeAndDoesNotTellItsRuns) {
       made.insert(executor.ended);
       EXPECT_THAT(executor.cancelled, Not(IsEmpty()));
       EXPECT_THAT(study.trials, IsEmpty());
-      EXPECT_FALSE(results::run_count_is_public(study));
+      EXPECT_FALSE(study.composition.shows_run_count());
       ASSERT_TRUE(study.total);
       auto shown = study;
-      shown.composition["selection"].as_object().erase("booking");  // drawn anew
+      shown.composition.booking.clear();  // drawn anew
       records.insert(canonical_json(as_json(shown)));
       const auto table = results::build_table(world.store(), "ended", {}).value();
       EXPECT_EQ(table.panels.at(0).rows.at(0).cells.at(0).seeds.at(0).failure_kind, "cancelled");

@@ -259,7 +259,7 @@ TEST(Coordinator, ALostRunOfAPrivateSelectionStaysConfidential) {
     const auto lost = world.store().studies("selection").value().at(0);
     EXPECT_EQ(lost.state, results::StudyState::failed);
     EXPECT_EQ(lost.failure_kind, "killed");
-    EXPECT_FALSE(results::run_count_is_public(lost));
+    EXPECT_FALSE(lost.composition.shows_run_count());
     EXPECT_THAT(lost.trials, IsEmpty());
     EXPECT_EQ(lost.seconds, 0);
     EXPECT_FALSE(lost.total);

@@ -70,10 +70,10 @@ TEST(Odometer, ASearchThatEndedEarlyCountsAsPlanned) {
   EXPECT_LE(study.total->epsilon, 3.0);
   EXPECT_NEAR(epsilon_of(world),
               accounting::report_epsilon(
-                  baselines::compose(baselines::Composition::from_json(study.composition, "s").value(),
-                                     [&](const std::string& id) -> Result<std::vector<accounting::Event>> {
-                                       return world.store().trial(id).value()->events;
-                                     })
+                  trial::compose(study.composition,
+                                 [&](const std::string& id) -> Result<std::vector<accounting::Event>> {
+                                   return world.store().trial(id).value()->events;
+                                 })
                       .value(),
                   kDelta)
                   ->epsilon,

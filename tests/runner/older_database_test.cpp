@@ -420,7 +420,7 @@ TEST_F(OlderDatabase, GoesOnWithTheBookingOfTheRecord) {
   world.run(both, stopped, [&] { return stopped.ended >= 1; });
   const auto booking = [&] {
     for (const auto& study : world.store().studies("sel").value()) {
-      if (const auto found = booking_of(study.composition); !found.empty() && study.seed == 0) return found;
+      if (study.seed == 0 && !study.composition.booking.empty()) return study.composition.booking;
     }
     return std::string();
   };

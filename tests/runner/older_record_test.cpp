@@ -310,11 +310,11 @@ TEST_F(OlderRecord, ABookingThatDoesNotNameItsRunsIsOfAllOfThem) {
   world.run(yaml, none, [] { return true; });
   auto studies = world.store().studies("q").value();
   auto tuned = *std::ranges::find(studies, "tuned", &results::StudyRecord::row);
-  ASSERT_EQ(tuned.composition.at("not_begun").as_array().size(), 4U);
+  ASSERT_EQ(tuned.composition.not_begun.size(), 4U);
   const auto copy = copied();
   const auto named = cancelled(tuned.id);
   change_to(copy);
-  for (auto& entry : tuned.composition.at("not_begun").as_array()) entry.as_object().erase("trial");
+  for (auto& rest : tuned.composition.not_begun) rest.trial.clear();
   ASSERT_TRUE(world.store().put_study(tuned));
   EXPECT_DOUBLE_EQ(cancelled(tuned.id), named);
 }

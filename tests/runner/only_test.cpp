@@ -282,7 +282,7 @@ TEST(OnlyRun, NothingOfWhatIsLeftOutIsBookedOrReserved) {
   EXPECT_THAT(executor.submitted, SizeIs(1));
   for (const auto& study : world.store().studies("drawn").value()) {
     if (study.row != "dp-hyper") continue;
-    EXPECT_THAT(study.composition, IsEmpty()) << study.seed;
+    EXPECT_FALSE(study.composition.rule) << study.seed;
   }
   const auto continued = odometer_of(world.store(), world.out(), {.to_be_continued = true}).value();
   ASSERT_THAT(continued.data, SizeIs(1));
@@ -317,7 +317,7 @@ TEST(OnlyRun, WhatIsUnderWayElsewhereIsLeftAsItIs) {
   };
   const auto before = of_selection();
   ASSERT_EQ(before.state, results::StudyState::open);
-  EXPECT_EQ(string_or(before.composition, "rule", ""), "selection");
+  EXPECT_TRUE(before.composition.is_selection());
   world.run_only(kDrawn, {"fixed-rate"}, other);
   EXPECT_EQ(canonical_json(as_json(of_selection())), canonical_json(as_json(before)));
   world.run(kDrawn, rest);

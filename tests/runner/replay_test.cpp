@@ -78,7 +78,7 @@ TEST(Replay, PrivateSelectionIsWhatEnumerationGives) {
   // The price is the selection's that the method announces before anything runs.
   const auto studies = plan(world.read(text)).value();
   const auto selection = studies.front().baseline->selection(studies.front().cell).value();
-  const auto price = accounting::report_epsilon({.events = baselines::selection_by_split(selection)},
+  const auto price = accounting::report_epsilon({.events = trial::selection_by_split(selection)},
                                                 studies.front().cell.delta);
   ASSERT_TRUE(row->epsilon);
   EXPECT_DOUBLE_EQ(*row->epsilon, price->epsilon);

@@ -193,11 +193,10 @@ TEST_P(SeededRecord, NamesTheAttemptsOfASelection) {
     run(with_seeds("[0, 1]"));
     std::size_t selections = 0;
     for (const auto& row : rows()) {
-      const auto* selection = row.composition.if_contains("selection");
-      EXPECT_EQ(selection != nullptr, row.method == "dp-hyper");
-      if (selection == nullptr) continue;
+      EXPECT_EQ(row.composition.selection.has_value(), row.method == "dp-hyper");
+      if (!row.composition.selection) continue;
       ++selections;
-      const auto attempts = string_or(selection->as_object(), "attempts", "");
+      const auto& attempts = row.composition.attempts;
       EXPECT_FALSE(attempts.empty());
       names.insert(row.id + attempts);
     }

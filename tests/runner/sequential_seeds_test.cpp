@@ -419,11 +419,11 @@ TEST(SequentialSeedsPrice, PrivateSelectionsAreChargedWholeFromTheStart) {
     EXPECT_LT(trained(world, "a", 8.0).size(), 8u);
     for (const auto& study : world.store().studies("seq").value()) {
       if (!results::is_not_needed(study)) continue;
-      EXPECT_FALSE(results::run_count_is_public(study));
+      EXPECT_FALSE(study.composition.shows_run_count());
       EXPECT_THAT(study.trials, IsEmpty());
       // The law of the number of runs and what one costs, as of a study that has not begun.
       std::vector<std::string> keys;
-      for (const auto& member : study.composition) keys.emplace_back(member.key());
+      for (const auto& member : study.composition.to_json()) keys.emplace_back(member.key());
       EXPECT_THAT(keys, UnorderedElementsAre("rule", "trials", "selection", "drew_no_run", "dataset"));
     }
   }

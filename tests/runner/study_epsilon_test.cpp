@@ -26,8 +26,7 @@ TEST(StudyPricer, EveryPartOfTheQuestionCounts) {
       const std::vector<Event> events{event};
       results::StudyRecord study{
           .id = "s", .epsilon_target = 3, .delta = delta, .reported_trial = "t", .trials = {"t"}};
-      const baselines::Composition composition{
-          .rule = baselines::Composition::Rule::trial, .trials = {"t"}, .selection = {}};
+      const trial::Composition composition{.rule = trial::Composition::Rule::trial, .trials = {"t"}};
       ASSERT_TRUE(pricer.price(study, composition,
                                [&](const std::string&) -> Result<std::vector<Event>> { return events; }));
       const auto alone = accounting::report_epsilon({.events = events}, delta).value();

@@ -42,7 +42,7 @@ Baseline two_rounds() {
   method.conclude = [](const Cell&, std::span<const FinishedTrial> known) -> Result<Conclusion> {
     Conclusion conclusion;
     conclusion.reported_trial = known[2].id;
-    conclusion.composition.rule = baselines::Composition::Rule::sum;
+    conclusion.composition.rule = trial::Composition::Rule::sum;
     for (const auto& trial : known) conclusion.composition.trials.push_back(trial.id);
     return conclusion;
   };
@@ -127,13 +127,14 @@ TEST(StudyRun, ALostPrivateSelectionTellsNothingOfItsRuns) {
     EXPECT_EQ(outcome.state, results::StudyState::failed);
     EXPECT_EQ(outcome.failure_kind, lost ? "killed" : "internal");
     EXPECT_THAT(outcome.trials, IsEmpty());
-    EXPECT_EQ(outcome.composition, (json::object{{"rule", "selection"}, {"trials", json::array{}}}));
+    EXPECT_EQ(outcome.composition.to_json(),
+              (json::object{{"rule", "selection"}, {"trials", json::array{}}}));
     for (const std::int64_t of : {1, 2})
       EXPECT_THAT(outcome.failure_message, ::testing::Not(HasSubstr(config(of).id())));
-    const auto events = baselines::compose(run.composition(),
-                                           [](const std::string&) -> Result<std::vector<accounting::Event>> {
-                                             return std::vector<accounting::Event>{};
-                                           });
+    const auto events =
+        trial::compose(run.composition(), [](const std::string&) -> Result<std::vector<accounting::Event>> {
+          return std::vector<accounting::Event>{};
+        });
     EXPECT_FALSE(events) << "nothing to compose is not a cost of nothing";
   }
 }
@@ -217,7 +218,7 @@ TEST(StudyRun, AnEndToEndRowPricesAllItDid) {
   auto only_the_best = honest;
   only_the_best.conclude = [&](const Cell& cell, auto known) -> Result<Conclusion> {
     auto conclusion = honest.conclude(cell, known);
-    conclusion->composition.rule = baselines::Composition::Rule::trial;
+    conclusion->composition.rule = trial::Composition::Rule::trial;
     return conclusion;
   };
   EXPECT_THAT(why_it_failed(only_the_best), HasSubstr("leaves a run out"));
@@ -263,7 +264,7 @@ Baseline private_selection(std::int64_t steps) {
   method.conclude = [](const Cell&, std::span<const FinishedTrial> known) -> Result<Conclusion> {
     Conclusion conclusion;
     conclusion.reported_trial = known[0].id;
-    conclusion.composition.rule = baselines::Composition::Rule::selection;
+    conclusion.composition.rule = trial::Composition::Rule::selection;
     conclusion.composition.trials = {known[0].id};
     return conclusion;
   };
@@ -314,7 +315,7 @@ TEST(StudyRun, ATypedFailureIsNotUnexpected) {
   };
   method.conclude = [](const Cell&, auto) -> Result<Conclusion> {
     Conclusion conclusion;
-    conclusion.composition.rule = baselines::Composition::Rule::none;
+    conclusion.composition.rule = trial::Composition::Rule::none;
     conclusion.failure = baselines::Failure{"infeasible-epsilon", "Too small."};
     return conclusion;
   };

@@ -273,28 +273,24 @@ Result<std::vector<Derived>> derive_study(const results::Store& store, const std
                  " `hyfreedp odometer` charges what it would have released.");
   }
   // A method that failed has spent what its runs released all the same.
-  if (record.composition.empty()) {
+  if (!record.composition.rule) {
     return error("study " + id + " (" + row_text(record) +
                  ") failed before it released anything: " + record.failure_message);
   }
-  const auto* listed = record.composition.if_contains("trials");
-  const bool lost = string_or(record.composition, "rule", "") == "selection" && listed != nullptr &&
-                    listed->is_array() && listed->get_array().empty() &&
-                    !bool_or(record.composition, "drew_no_run", false) &&
-                    !record.composition.contains("unlisted");
-  if (lost) {
+  const auto& composition = record.composition;
+  const bool is_lost = composition.is_selection() && composition.trials.empty() && !composition.drew_no_run &&
+                       !composition.unlisted;
+  if (is_lost) {
     return error("study " + id + " (" + row_text(record) + ") has no epsilon yet: " + record.failure_message);
   }
-  auto composition = baselines::Composition::from_json(record.composition, "study " + id);
-  if (!composition) return composition.error();
   const auto unpriced = results::has_unpriced_runs(store, record);
   if (!unpriced) return unpriced.error();
   if (*unpriced) {
     return error("study " + id + " (" + row_text(record) + ") has no epsilon yet: " + record.failure_message +
                  " `hyfreedp odometer` counts what its runs released.");
   }
-  auto events = baselines::compose(
-      *composition, [&](const std::string& trial) { return executed_by(store, trial); }, record.trials);
+  auto events = trial::compose(
+      composition, [&](const std::string& trial) { return executed_by(store, trial); }, record.trials);
   if (!events) return events.error();
   auto derived = derive(*events, record.delta);
   if (!derived) return derived.error();
@@ -316,7 +312,7 @@ Result<std::vector<Derived>> derive_trial(const results::Store& store, const std
   for (const auto& study : *studies) {
     if (std::find(study.trials.begin(), study.trials.end(), id) == study.trials.end()) continue;
     const bool reported = study.reported_trial == id;
-    if (!reported && !results::run_count_is_public(study)) continue;
+    if (!reported && !study.composition.shows_run_count()) continue;
     if (!reported && !alone.insert(study.delta).second) continue;
     auto derived = derive({.events = *events}, study.delta);
     if (!derived) return derived.error();

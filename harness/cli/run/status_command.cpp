@@ -48,7 +48,7 @@ Result<std::set<std::string>> public_trials(const results::Store& store) {
   const auto studies = store.all_studies();
   if (!studies) return studies.error();
   for (const auto& study : *studies) {
-    const bool is_public = study.state == results::StudyState::open || results::run_count_is_public(study);
+    const bool is_public = study.state == results::StudyState::open || study.composition.shows_run_count();
     if (is_public) known.insert(study.trials.begin(), study.trials.end());
   }
   return known;

@@ -61,7 +61,7 @@ Result<void> check_state(const std::vector<results::StudyRecord>& studies, const
 // Returns the runs of the study; of a private selection the reported run alone, and none while it
 // is open.
 std::vector<std::string> public_runs(const results::StudyRecord& study) {
-  if (study.state == results::StudyState::open || results::run_count_is_public(study)) return study.trials;
+  if (study.state == results::StudyState::open || study.composition.shows_run_count()) return study.trials;
   return study.reported_trial.empty() ? std::vector<std::string>{} : std::vector{study.reported_trial};
 }
 

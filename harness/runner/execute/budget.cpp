@@ -116,7 +116,7 @@ Result<void> Budget::reserve(const std::vector<PlannedStudy>& studies) {
       datasets.insert(name);
       needed.insert(name);
       if (study.cell.base.noise_seed) spending.reproducible_noise = true;
-      if (recorded == nullptr || recorded->composition.empty()) spending.add_selection(*selection);
+      if (recorded == nullptr || !recorded->composition.rule) spending.add_selection(*selection);
       continue;
     }
     const auto wishes = study.baseline->next(study.cell, {});

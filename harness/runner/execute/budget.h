@@ -7,7 +7,7 @@
 // itself; the budget learns of this at the next `hyfreedp run`.)
 //
 // A method that searches in several rounds also reserves the rounds after the first: it reserves
-// what it is charged if none of its first runs can be reported (baselines::Composition::not_begun).
+// what it is charged if none of its first runs can be reported (Composition::not_begun).
 // A further round takes the place of what was reserved for it.
 //
 // If a comparison decides how many seeds are trained (spec::SequentialSeeds), all of them are

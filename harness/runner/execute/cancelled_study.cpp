@@ -22,7 +22,7 @@
 namespace hyfreedp::runner {
 namespace {
 
-using baselines::Composition;
+using trial::Composition;
 
 // Returns what the run is charged: the larger of what the database and the journal say, and at
 // least all attempts of which these and its key tell. Empty if the run has released nothing.
@@ -73,14 +73,12 @@ Result<std::vector<std::string>> begun_of(const results::Store& store, const Out
 // not name its runs is of all of them.
 Result<Composition> of_booked_seed(const results::Store& store, const OutFolder& out,
                                    const results::StudyRecord& study, bool is_first) {
-  const auto booked = Composition::from_json(study.composition, "study " + study.id);
-  if (!booked) return booked.error();
-  Composition composition{.rule = Composition::Rule::sum, .trials = {}, .selection = {}};
+  Composition composition{.rule = Composition::Rule::sum};
   auto begun = begun_of(store, out, study.trials);
   if (!begun) return begun.error();
   composition.trials = std::move(*begun);
   trial::EventTally all, least;
-  for (const auto& rest : booked->not_begun) {
+  for (const auto& rest : study.composition.not_begun) {
     if (rest.trial.empty()) {
       least.add(rest.events);
     } else if (std::ranges::count(composition.trials, rest.trial) == 0) {
@@ -143,30 +141,33 @@ Result<std::vector<accounting::Event>> dearest_like(const results::Store& store,
 
 // Returns how the study's cost composes. Only a selection that was booked has a rule already.
 Result<Composition> composition_of(const results::Store& store, const OutFolder& out,
-                                   const results::StudyRecord& study,
-                                   const std::optional<trial::Named>& dataset) {
-  if (string_or(study.composition, "rule", "") == "selection" && study.composition.contains("selection") &&
-      dataset) {
-    auto booked = Composition::from_json(study.composition, "study " + study.id);
-    if (!booked) return booked.error();
-    auto executed = dearest_like(store, &out, booked->selection, *dataset);
+                                   const results::StudyRecord& study) {
+  const auto& known = study.composition;
+  if (known.selection && known.dataset) {
+    auto executed = dearest_like(store, &out, *known.selection, *known.dataset);
     if (!executed) return executed.error();
-    booked->unlisted =
-        Composition::Unlisted{.executed = std::move(*executed), .planned = booked->selection.base};
+    auto booked = known;
+    booked.booked_ahead = false;
+    booked.unlisted = Composition::Unlisted{std::move(*executed), known.selection->base};
     return booked;
   }
-  if (study.composition.contains("not_begun")) return of_booked_seed(store, out, study, dataset.has_value());
+  if (!known.not_begun.empty()) {
+    auto booked = of_booked_seed(store, out, study, known.dataset.has_value());
+    // No run says which data it is about.
+    if (booked && !booked->not_begun.empty() && booked->trials.empty()) booked->dataset = known.dataset;
+    return booked;
+  }
   auto begun = begun_of(store, out, study.trials);
   if (!begun) return begun.error();
   const auto rule = begun->empty() ? Composition::Rule::none : Composition::Rule::sum;
-  return Composition{.rule = rule, .trials = std::move(*begun), .selection = {}};
+  return Composition{.rule = rule, .trials = std::move(*begun)};
 }
 
 // True if it may cost more than one attempt of each of the runs that it is priced by. Pricing takes
 // time.
-bool may_cost_more(const results::Store& store, const OutFolder& out, const results::StudyRecord& study,
-                   const Composition& composition) {
-  if (study.composition.contains("unlisted")) return true;
+bool may_cost_more(const results::Store& store, const OutFolder& out, const results::StudyRecord& study) {
+  const auto& composition = study.composition;
+  if (composition.unlisted) return true;
   if (!study.total && !composition.trials.empty()) return true;
   return std::ranges::any_of(composition.trials, [&](const std::string& id) {
     const auto run = store.trial(id);
@@ -205,12 +206,10 @@ Result<void> take_in_runs(results::Store& store, const OutFolder& out, const res
 Result<std::vector<std::string>> later_runs(const results::Store& store, const AskedRuns& asked,
                                             const results::StudyRecord& study,
                                             std::vector<std::string> found) {
-  const auto composition = Composition::from_json(study.composition, "study " + study.id);
-  if (!composition) return composition.error();
   // A booking has the price of all.
-  if (!lists_its_runs(study.method, study.composition) || !composition->not_begun.empty()) return found;
+  if (!lists_its_runs(study.method, study.composition) || !study.composition.not_begun.empty()) return found;
   for (const auto& id : study.trials) {
-    if (std::ranges::count(composition->trials, id) > 0 || asked.is_of_other(id, study.id)) continue;
+    if (std::ranges::count(study.composition.trials, id) > 0 || asked.is_of_other(id, study.id)) continue;
     const auto run = store.trial(id);
     if (!run) return run.error();
     if (*run && !(**run).events.empty()) found.push_back(id);
@@ -231,8 +230,7 @@ std::vector<std::string> found_of(AskedRuns& asked, const results::StudyRecord& 
 // Returns none where it costs no more than it says, or a file cannot be read.
 std::optional<results::StudyRecord> priced_again(const results::Store& store, const OutFolder& out,
                                                  const results::StudyRecord& study) {
-  const auto composition = Composition::from_json(study.composition, "study " + study.id);
-  if (!composition || !may_cost_more(store, out, study, *composition)) return std::nullopt;
+  if (!may_cost_more(store, out, study)) return std::nullopt;
   auto anew = as_cancelled(store, out, study);
   const bool is_more = anew && anew->total && (!study.total || anew->total->epsilon > study.total->epsilon);
   return is_more ? std::optional(std::move(*anew)) : std::nullopt;
@@ -265,25 +263,16 @@ Result<results::StudyRecord> as_cancelled(const results::Store& store, const Out
                                           results::StudyRecord study) {
   const auto spec = store.spec(study.spec);
   if (!spec) return spec.error();
-  const auto dataset = booked_dataset(study.composition);
-  const auto composition = composition_of(store, out, study, dataset);
+  auto composition = composition_of(store, out, study);
   if (!composition) return composition.error();
   study.state = results::StudyState::failed;
   study.failure_kind = results::kCancelledStudy;
-  study.failure_message = composition->rule == Composition::Rule::selection
-                              ? "It was cancelled; its private selection stays charged as a whole."
-                          : composition->rule == Composition::Rule::sum
-                              ? "It was cancelled; its runs stay charged as planned."
-                              : "It was cancelled.";
+  study.failure_message =
+      composition->is_selection() ? "It was cancelled; its private selection stays charged as a whole."
+      : composition->rule == Composition::Rule::sum ? "It was cancelled; its runs stay charged as planned."
+                                                    : "It was cancelled.";
   study.failure_message += " hyfreedp retry opens it again.";
-  study.composition = composition->to_json();
-  if (composition->unlisted) {
-    // A row that was rebuilt from its release record has the dataset in the same places.
-    study.composition["dataset"] = as_json(*dataset);
-    study.composition["unlisted"].as_object()["dataset"] = as_json(*dataset);
-  } else if (!composition->not_begun.empty() && composition->trials.empty() && dataset) {
-    study.composition["dataset"] = as_json(*dataset);  // no run says which data it is about
-  }
+  study.composition = std::move(*composition);
   study.total.reset();
   study.training.reset();
   study.seconds = 0;
@@ -295,7 +284,7 @@ Result<results::StudyRecord> as_cancelled(const results::Store& store, const Out
   if (!study.epsilon_target) return study;
   if (*spec && has_seeded_noise(**spec)) study.flags = {results::kReproducibleNoise};
   const auto priced = StudyPricer().price(
-      study, *composition, [&](const std::string& trial) { return charged_to(store, out, trial); });
+      study, study.composition, [&](const std::string& trial) { return charged_to(store, out, trial); });
   if (!priced) return priced.error();
   return study;
 }
@@ -343,14 +332,11 @@ Result<void> catch_up(results::Store& store, const OutFolder& out) {
 }
 
 Result<void> keep_lost_cost(results::Store& store, const results::StudyRecord& study) {
-  if (!study.composition.contains("unlisted")) return {};
-  const auto booked = Composition::from_json(study.composition, "study " + study.id);
-  if (!booked) return booked.error();
-  const auto dataset = booked_dataset(study.composition);
-  if (!dataset || !booked->unlisted) return {};
-  const auto known = dearest_like(store, nullptr, booked->selection, *dataset);
+  const auto& booked = study.composition;
+  if (!booked.unlisted || !booked.dataset) return {};
+  const auto known = dearest_like(store, nullptr, *booked.selection, *booked.dataset);
   if (!known) return known.error();
-  if (trial::EventTally(*known).contains(trial::EventTally(booked->unlisted->executed))) return {};
+  if (trial::EventTally(*known).contains(trial::EventTally(booked.unlisted->executed))) return {};
   return store.put_retired({study.id, study.spec, study.method, study.composition, study.trials});
 }
 
@@ -365,10 +351,10 @@ results::StudyRecord as_reopened(results::StudyRecord study) {
   study.training.reset();
   study.seconds = 0;
   study.reported_trial.clear();
-  if (string_or(study.composition, "rule", "") == "selection") {
-    study.composition.erase("unlisted");
+  if (study.composition.is_selection()) {
+    study.composition.unlisted.reset();
     study.trials.clear();  // an open selection lists none
-  } else if (!study.composition.contains("not_begun")) {
+  } else if (study.composition.not_begun.empty()) {
     study.composition = {};
   }
   return study;

@@ -73,13 +73,11 @@ class CellExport {
   }
 
   Result<void> add_cost(const results::StudyRecord& study, json::object& object) const {
-    auto composition = study.composition;
-    const auto read = baselines::Composition::from_json(composition, "study " + study.id);
-    if (!read) return read.error();
-    const auto events = baselines::compose(
-        *read, [&](const std::string& id) { return executed(id); }, study.trials);
+    const auto events = trial::compose(
+        study.composition, [&](const std::string& id) { return executed(id); }, study.trials);
     if (!events) return events.error();
-    if (!results::run_count_is_public(study)) {
+    auto composition = study.composition.to_json();
+    if (!study.composition.shows_run_count()) {
       composition.erase("trials");
       composition.erase("unlisted");
     }

@@ -126,7 +126,7 @@ Result<void> Coordinator::open_studies(const Spec& spec) {
   if (!pace) return pace.error();
   tally_.earlier(std::move(*pace));
   gate_.emplace(store_, spec.content);
-  std::map<std::string, json::object> lost_made;
+  std::map<std::string, trial::Composition> lost_made;
   if (has_seeded_noise(spec)) {
     auto lost = lost_selections(store_, out_);
     if (!lost) return lost.error();
@@ -183,9 +183,10 @@ Result<void> Coordinator::leave_out(PlannedStudy study, const std::string& spec,
   return store_.put_study(StudyRun(std::move(study), spec).outcome());
 }
 
-Result<bool> Coordinator::close_as_lost(std::size_t index, const std::map<std::string, json::object>& lost) {
+Result<bool> Coordinator::close_as_lost(std::size_t index,
+                                        const std::map<std::string, trial::Composition>& lost) {
   auto outcome = studies_[index].outcome();
-  const auto made = lost.find(booking_of(outcome.composition));
+  const auto made = lost.find(outcome.composition.booking);
   if (made == lost.end()) return false;
   outcome.composition = made->second;
   outcome = as_lost(std::move(outcome));

@@ -144,7 +144,7 @@ class Coordinator {
   Result<void> leave_out(PlannedStudy study, const std::string& spec, const results::StudyRecord* recorded);
   // True if the row is a private selection that is one of `lost` (lost_selections()): it has its
   // answer then. Its price holds for one making.
-  Result<bool> close_as_lost(std::size_t index, const std::map<std::string, json::object>& lost);
+  Result<bool> close_as_lost(std::size_t index, const std::map<std::string, trial::Composition>& lost);
   Result<std::map<std::string, results::StudyRecord>> recorded_studies(const std::string& spec) const;
   Result<void> loop(const std::function<bool()>& stop_asked);
   Result<void> advance_ready();

@@ -4,10 +4,10 @@
 
 namespace hyfreedp::runner {
 
-Result<void> StudyPricer::price(results::StudyRecord& study, const baselines::Composition& composition,
+Result<void> StudyPricer::price(results::StudyRecord& study, const trial::Composition& composition,
                                 const Executed& executed) {
   if (!study.epsilon_target) return {};
-  const auto events = baselines::compose(composition, executed, study.trials);
+  const auto events = trial::compose(composition, executed, study.trials);
   if (!events) return events.error();
   auto total = epsilon(*events, study.delta);
   if (!total) return total.error();

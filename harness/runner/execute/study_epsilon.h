@@ -20,7 +20,7 @@ class StudyPricer {
 
   // Fills `study.total` and `study.training`; nothing for a non-private study, or one that touched
   // nothing.
-  Result<void> price(results::StudyRecord& study, const baselines::Composition& composition,
+  Result<void> price(results::StudyRecord& study, const trial::Composition& composition,
                      const Executed& executed);
 
  private:

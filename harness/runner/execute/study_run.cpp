@@ -20,6 +20,8 @@
 namespace hyfreedp::runner {
 namespace {
 
+using Rule = trial::Composition::Rule;
+
 // No method comes near; one that does asks without end.
 constexpr int kMostRounds = 1000;
 constexpr std::size_t kMostTrials = 100000;
@@ -51,7 +53,8 @@ StudyRun::StudyRun(PlannedStudy study, std::string spec) : study_(std::move(stud
 // A seeded spec under two names makes the same selection.
 std::string StudyRun::name_of_booking() const {
   if (!cell().base.noise_seed) return random::nonce_from_entropy().value();
-  const json::array parts{study_.baseline->name, cell().base.id(), cell().options, composition_.to_json()};
+  const json::array parts{study_.baseline->name, cell().base.id(), cell().options,
+                          outcome_.composition.to_json()};
   return sha256_hex("seeded selection " + canonical_json(parts)).substr(0, 32);
 }
 
@@ -59,14 +62,13 @@ void StudyRun::book_selection() {
   if (!study_.baseline->confidential_runs || !study_.baseline->selection || !cell().epsilon) return;
   auto selection = study_.baseline->selection(cell());
   if (!selection) return;  // infeasible: there will be no run
-  composition_ = {
-      .rule = baselines::Composition::Rule::selection, .trials = {}, .selection = std::move(*selection)};
+  outcome_.composition = {.rule = Rule::selection, .selection = std::move(*selection)};
   if (booking_.empty()) booking_ = name_of_booking();
   write_booking();
 }
 
 void StudyRun::goes_on_from(const results::StudyRecord& recorded) {
-  booking_ = booking_of(recorded.composition);
+  booking_ = recorded.composition.booking;
   if (study_.baseline->confidential_runs) return;
   earlier_ = recorded.trials;
   list_trials();
@@ -91,18 +93,18 @@ void StudyRun::book_seed() {
     mark_booked_ahead();
     return;
   }
-  composition_ = {.rule = baselines::Composition::Rule::sum, .trials = {}, .selection = {}};
+  auto& composition = outcome_.composition;
+  composition = {.rule = Rule::sum, .dataset = cell().base.dataset};
   if (const auto first = study_.baseline->next(cell(), {})) {
     for (const auto& config : *first) {
-      composition_.trials.push_back(config.id());
-      composition_.not_begun.push_back({.events = mechanism::events(config), .trial = config.id()});
+      composition.trials.push_back(config.id());
+      composition.not_begun.push_back({.events = mechanism::events(config), .trial = config.id()});
     }
   }
-  write_seed_booking();
 }
 
 void StudyRun::mark_booked_ahead() {
-  if (is_booked_ahead_ && !outcome_.composition.empty()) outcome_.composition[kBookedAhead] = true;
+  outcome_.composition.booked_ahead = is_booked_ahead_ && outcome_.composition.rule.has_value();
 }
 
 void StudyRun::end_without_runs(const std::vector<accounting::Event>& planned) {
@@ -111,33 +113,27 @@ void StudyRun::end_without_runs(const std::vector<accounting::Event>& planned) {
   outcome_.state = results::StudyState::failed;
   outcome_.failure_kind = results::kNotNeeded;
   outcome_.failure_message = "The comparison was decided before this seed, so it was not trained.";
-  if (composition_.rule == baselines::Composition::Rule::selection) {
-    composition_.drew_no_run = true;
-    write_booking();
+  auto& composition = outcome_.composition;
+  if (composition.is_selection()) {
+    composition.drew_no_run = true;
+    composition.booked_ahead = false;
     return;
   }
+  if (!composition.rule) composition = {.rule = Rule::sum, .dataset = cell().base.dataset};
   trial::EventTally booked;
-  for (const auto& one : composition_.not_begun) booked.add(one.events);
-  if (!booked.contains(trial::EventTally(planned))) {
-    composition_.trials.clear();
-    composition_.not_begun = {{.events = planned}};
-  }
-  write_seed_booking();
-}
-
-void StudyRun::write_seed_booking() {
-  outcome_.composition = composition_.to_json();
-  outcome_.composition["dataset"] = as_json(cell().base.dataset);
+  for (const auto& one : composition.not_begun) booked.add(one.events);
+  if (booked.contains(trial::EventTally(planned))) return;
+  composition.trials.clear();
+  composition.not_begun = {{.events = planned}};
 }
 
 // The dataset is stored here, since it is nowhere else while the study's runs are not listed.
 void StudyRun::write_booking() {
-  composition_.release = cell().base.repetition / baselines::kRepetitionsPerRelease;
-  composition_.booking = booking_;
-  outcome_.composition = composition_.to_json();
-  if (!composition_.selection.base.empty()) {
-    outcome_.composition["dataset"] = as_json(cell().base.dataset);
-  }
+  auto& composition = outcome_.composition;
+  if (!composition.selection) return;
+  composition.release = cell().base.repetition / baselines::kRepetitionsPerRelease;
+  composition.booking = booking_;
+  if (!composition.selection->base.empty()) composition.dataset = cell().base.dataset;
 }
 
 std::vector<trial::TrialConfig> StudyRun::advance() {
@@ -193,7 +189,6 @@ std::vector<trial::TrialConfig> StudyRun::new_wishes() {
 
 // An end-to-end row says that all it did with private data is in its price; it is held to that.
 void StudyRun::check_end_to_end(const baselines::Conclusion& conclusion) const {
-  using Rule = baselines::Composition::Rule;
   if (conclusion.label != baselines::Label::end_to_end) return;
   const auto& composition = conclusion.composition;
   const auto is_priced = [&](const std::string& id) {
@@ -217,8 +212,7 @@ void StudyRun::check_end_to_end(const baselines::Conclusion& conclusion) const {
 // The price of a selection is that of independent runs of one mechanism: none may follow from the
 // result of another, and each costs the same.
 void StudyRun::check_selection(const baselines::Conclusion& conclusion) const {
-  if (conclusion.label != baselines::Label::end_to_end ||
-      conclusion.composition.rule != baselines::Composition::Rule::selection) {
+  if (conclusion.label != baselines::Label::end_to_end || !conclusion.composition.is_selection()) {
     return;
   }
   const auto complain = [&](const std::string& what) {
@@ -268,7 +262,9 @@ void StudyRun::conclude() {
   check_end_to_end(*conclusion);
   check_selection(*conclusion);
   check_parts(*conclusion);
-  composition_ = std::move(conclusion->composition);
+  if (!conclusion->composition.rule)
+    throw std::runtime_error(study_.baseline->name + " does not say how its runs compose");
+  outcome_.composition = std::move(conclusion->composition);
   outcome_.code = trial::code_mark("method", study_.baseline->name);
   outcome_.state = conclusion->failure ? results::StudyState::failed : results::StudyState::concluded;
   outcome_.reported_trial = std::move(conclusion->reported_trial);
@@ -292,21 +288,18 @@ void StudyRun::fail_unexpectedly(const std::string& kind, const std::string& mes
   if (!study_.baseline->confidential_runs) {
     // The booking of a seed stays.
     if (is_booked_ahead_) return;
-    composition_ = {.rule = baselines::Composition::Rule::none, .trials = {}, .selection = {}};
+    outcome_.composition = {.rule = Rule::none};
   } else {
     // Its finished runs are part of the selection that the next run of the spec completes: still
     // confidential.
-    composition_.rule = baselines::Composition::Rule::selection;
-    composition_.trials.clear();
+    outcome_.composition.rule = Rule::selection;
+    outcome_.composition.trials.clear();
     outcome_.failure_message = fmt::format(
         "The private selection ended unexpectedly ({}). Its runs are confidential, so no details are shown. "
         "Run the same command again to continue it.",
         kind);
   }
-  outcome_.composition = composition_.to_json();
-  if (!study_.baseline->confidential_runs) return;
-  write_booking();
-  mark_booked_ahead();
+  if (study_.baseline->confidential_runs) mark_booked_ahead();
 }
 
 void StudyRun::receive(const baselines::FinishedTrial& trial) {

@@ -60,7 +60,7 @@ class StudyRun {
   // (Baseline::confidential_runs), a study that is open or ended unexpectedly lists none of them:
   // its composition is a selection over nothing, with the runs' intended events as its base.
   const results::StudyRecord& outcome() const { return outcome_; }
-  const baselines::Composition& composition() const { return composition_; }
+  const trial::Composition& composition() const { return outcome_.composition; }
   // True if the run or the machine failed, as opposed to a typed failure of the method.
   bool failed_unexpectedly() const { return unexpected_; }
 
@@ -69,7 +69,6 @@ class StudyRun {
   std::vector<trial::TrialConfig> new_wishes();
   void conclude();
   void write_booking();
-  void write_seed_booking();
   std::string name_of_booking() const;
   void mark_booked_ahead();
   void check_end_to_end(const baselines::Conclusion& conclusion) const;
@@ -86,7 +85,6 @@ class StudyRun {
   std::set<std::string> waiting_;
   std::map<std::string, baselines::FinishedTrial> finished_;
   results::StudyRecord outcome_;
-  baselines::Composition composition_;
   std::string lost_;
   int rounds_ = 0;
   bool over_ = false;

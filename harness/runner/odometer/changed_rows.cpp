@@ -57,7 +57,7 @@ Result<bool> has_any_run(const results::Store& store, const OutFolder& out) {
 Result<bool> has_begun(const results::Store& store, const OutFolder& out, const results::StudyRecord& study,
                        std::optional<bool>& any_run) {
   if (study.state == results::StudyState::concluded || results::is_not_needed(study)) return true;
-  if (string_or(study.composition, "rule", "") == "selection") {
+  if (study.composition.is_selection()) {
     if (any_run) return *any_run;
     auto found = has_any_run(store, out);
     if (found) any_run = *found;

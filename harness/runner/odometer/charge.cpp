@@ -215,7 +215,7 @@ Result<void> put_charge(results::Store& store, const std::string& spec, const re
   for (const auto& attempt : attempts) names.insert(attempt.name);
   // Two folders may tell of attempts whose names are lost.
   const auto lost = "lost beside " + sha256_hex(join({names.begin(), names.end()}, " ")).substr(0, 16);
-  baselines::Composition charge{.rule = baselines::Composition::Rule::sum, .trials = {}, .selection = {}};
+  trial::Composition charge{.rule = trial::Composition::Rule::sum, .dataset = config->dataset};
   for (const auto& attempt : attempts) {
     charge.not_begun.push_back({.events = trial::events_of({attempt}),
                                 .trial = run.id,
@@ -223,10 +223,8 @@ Result<void> put_charge(results::Store& store, const std::string& spec, const re
                                                ? attempt.name
                                                : lost + " " + std::to_string(charge.not_begun.size())});
   }
-  auto composition = charge.to_json();
-  composition["dataset"] = as_json(config->dataset);
   return store.put_retired(
-      {.id = run.id, .spec = spec, .method = "", .composition = std::move(composition), .trials = {}});
+      {.id = run.id, .spec = spec, .method = "", .composition = std::move(charge), .trials = {}});
 }
 
 std::vector<accounting::Event> as_planned(const trial::TrialConfig& config,

@@ -23,7 +23,7 @@ namespace hyfreedp::runner {
 namespace {
 
 using accounting::Event;
-using baselines::Composition;
+using trial::Composition;
 using trial::EventTally;
 
 // A private selection, and the runs that the database says it made.
@@ -31,10 +31,8 @@ struct SelectionStudy {
   std::string id;
   std::optional<std::int64_t> seed;  // of all its runs; absent: not known
   Composition composition;
-  std::vector<std::string> runs;        // none while it is open
-  std::optional<trial::Named> dataset;  // while it is open, and where it drew no run
+  std::vector<std::string> runs = {};  // none while it is open
   bool is_retired = false;
-  bool is_booked_ahead = false;
 };
 
 // Holds what a row booked for a seed: as the database has it, as earlier versions of the spec had
@@ -71,18 +69,13 @@ class StudyReader {
     auto studies = store_.all_studies();
     if (!studies) return studies.error();
     for (auto& study : *studies) {
-      if (auto added = add(study.id, study.method, study.composition, study.trials, study.seed, false);
-          !added)
-        return added.error();
+      add(study.id, study.method, study.composition, study.trials, study.seed, false);
       if (study.total) found_.priced.push_back(std::move(study));
     }
     const auto retired = store_.retired_studies();
     if (!retired) return retired.error();
     for (const auto& study : *retired) {
-      std::optional<std::int64_t> seed;
-      if (study.composition.contains(kSeed)) seed = int_or(study.composition, kSeed, 0);
-      if (auto added = add(study.id, study.method, study.composition, study.trials, seed, true); !added)
-        return added.error();
+      add(study.id, study.method, study.composition, study.trials, study.composition.seed, true);
     }
     // A seeded selection that an earlier version of the program made had no name.
     std::set<std::string> named;
@@ -97,43 +90,31 @@ class StudyReader {
   }
 
  private:
-  Result<void> add(const std::string& id, const std::string& method, const json::object& composition,
-                   const std::vector<std::string>& trials, std::optional<std::int64_t> seed,
-                   bool is_retired) {
-    const auto rule = string_or(composition, "rule", "");
-    if (rule != "selection") {
+  void add(const std::string& id, const std::string& method, const Composition& composition,
+           const std::vector<std::string>& trials, std::optional<std::int64_t> seed, bool is_retired) {
+    if (!composition.is_selection()) {
       if (lists_its_runs(method, composition)) {
         found_.open_to_all.insert(trials.begin(), trials.end());
         found_.listed[id].insert(trials.begin(), trials.end());
       }
-      if (!composition.contains("not_begun")) return {};
-      auto parsed = Composition::from_json(composition, "study " + id);
-      if (!parsed) return parsed.error();
-      if (auto dataset = booked_dataset(composition)) {
-        add_booked(found_.booked_seeds[id], std::move(*dataset), *parsed);
-        return {};
+      if (composition.not_begun.empty()) return;
+      if (composition.dataset) {
+        add_booked(found_.booked_seeds[id], composition);
+        return;
       }
       // Searches that have the same runs so far may have been about to make others, so each is
       // charged its rest: also those of a seeded spec under two names, which would have been one.
-      if (seen_.insert(id + " " + canonical_json(composition)).second)
-        found_.ended_early.push_back(std::move(*parsed));
-      return {};
+      if (seen_.insert(id + " " + canonical_json(composition.to_json())).second)
+        found_.ended_early.push_back(composition);
+      return;
     }
     // lost, by a program that did not record its rule
-    if (!composition.contains("selection")) return {};
-    const std::string where = "study " + id;
-    auto parsed = Composition::from_json(composition, where);
-    if (!parsed) return parsed.error();
-    SelectionStudy study{.id = id,
-                         .seed = seed,
-                         .composition = std::move(*parsed),
-                         .is_retired = is_retired,
-                         .is_booked_ahead = bool_or(composition, kBookedAhead, false)};
-    study.dataset = booked_dataset(composition);
+    if (!composition.selection) return;
+    SelectionStudy study{.id = id, .seed = seed, .composition = composition, .is_retired = is_retired};
     const bool is_booked = !study.composition.booking.empty();
     if (study.composition.unlisted) {
       found_.selections.push_back(std::move(study));
-      return {};
+      return;
     }
     std::set<std::string> runs(trials.begin(), trials.end());
     runs.insert(study.composition.trials.begin(), study.composition.trials.end());
@@ -142,11 +123,10 @@ class StudyReader {
     if (is_booked || study.runs.empty() || seen_.insert(join(study.runs, " ")).second) {
       found_.selections.push_back(std::move(study));
     }
-    return {};
   }
 
-  void add_booked(BookedSeed& seed, trial::Named dataset, const Composition& composition) {
-    seed.dataset = std::move(dataset);
+  void add_booked(BookedSeed& seed, const Composition& composition) {
+    seed.dataset = *composition.dataset;
     EventTally nameless;
     for (const auto& rest : composition.not_begun) {
       if (!rest.attempt.empty()) {
@@ -179,12 +159,12 @@ class Composer {
       made_.insert(study.composition.booking);
     }
     for (const auto& study : studies_.selections) {
-      if (study.composition.unlisted && study.dataset) add_unlisted(study);
+      if (study.composition.unlisted && study.composition.dataset) add_unlisted(study);
     }
     for (const auto& study : studies_.selections) {
-      if (!study.runs.empty() || !study.dataset || study.composition.unlisted) continue;
+      if (!study.runs.empty() || !study.composition.dataset || study.composition.unlisted) continue;
       if (study.composition.drew_no_run) {
-        add_selection(study, EventTally(study.composition.selection.base), *study.dataset);
+        add_selection(study, EventTally(study.composition.selection->base), *study.composition.dataset);
       } else {
         add_open(study);
       }
@@ -235,7 +215,7 @@ class Composer {
       if (!study.is_retired) odometer_.begun_selections[study.id].runs.push_back(id);  // cancelled
     }
     if (!study.is_retired) odometer_.begun_selections[study.id].dearest = base.events();
-    add_selection(study, base, *study.dataset);
+    add_selection(study, base, *study.composition.dataset);
   }
 
   // A run of another seed is like the selection's, but not its own: if no selection takes it, one
@@ -249,7 +229,7 @@ class Composer {
   // compared with it.
   std::vector<std::string> runs_like(const SelectionStudy& study, const EventTally& booked) const {
     std::vector<std::string> ids;
-    const auto wanted = odometer_.trained_data(*study.dataset);
+    const auto wanted = odometer_.trained_data(*study.composition.dataset);
     for (const auto& [id, run] : runs_) {
       if (!run.may_be_selected() || is_listed(id) || selected_.contains(id)) continue;
       const auto release = study.composition.release.value_or(run.release());
@@ -264,7 +244,7 @@ class Composer {
   }
 
   void add_open(const SelectionStudy& study) {
-    const EventTally booked(study.composition.selection.base);
+    const EventTally booked(study.composition.selection->base);
     auto base = booked;
     const auto like = runs_like(study, booked);
     const bool has_begun = !like.empty();
@@ -276,14 +256,14 @@ class Composer {
       take(id, study);
     }
     if (has_begun && !study.is_retired) odometer_.begun_selections[study.id] = {like, base.events()};
-    if (has_begun || study.is_booked_ahead || (options_.to_be_continued && !study.is_retired)) {
-      add_selection(study, base, *study.dataset);
+    if (has_begun || study.composition.booked_ahead || (options_.to_be_continued && !study.is_retired)) {
+      add_selection(study, base, *study.composition.dataset);
     }
   }
 
   void add_selection(const SelectionStudy& study, const EventTally& base, const trial::Named& dataset) {
     const auto& composition = study.composition;
-    const Booking found{composition.selection, dataset, base};
+    const Booking found{*composition.selection, dataset, base};
     if (composition.booking.empty()) {
       add(found);
       return;
@@ -387,7 +367,7 @@ class Composer {
   void add_table(const results::StudyRecord& study) {
     const auto run = runs_.find(study.reported_trial.empty() && !study.trials.empty() ? study.trials.front()
                                                                                       : study.reported_trial);
-    const auto booked = booked_dataset(study.composition);
+    const auto& booked = study.composition.dataset;
     if (run == runs_.end() && !booked) return;
     auto& largest = odometer_.of(booked ? *booked : run->second.config.dataset).tables[study.spec];
     largest = std::max(largest, study.total->epsilon);
@@ -408,9 +388,8 @@ class Composer {
 
 }  // namespace
 
-bool lists_its_runs(const std::string& method, const json::object& composition) {
-  const auto rule = string_or(composition, "rule", "");
-  if (!rule.empty()) return rule != "selection";
+bool lists_its_runs(const std::string& method, const Composition& composition) {
+  if (composition.rule) return composition.shows_run_count();
   // A method that can be read in several ways books its selections when it opens: without a rule
   // this is none.
   const auto baseline = baselines::find_baseline(method);
@@ -429,27 +408,8 @@ Result<std::map<std::string, RunCharge>> charged_runs(const results::Store& stor
   return charged;
 }
 
-std::optional<trial::Named> booked_dataset(const json::object& composition) {
-  const auto* dataset = composition.if_contains("dataset");
-  if (const auto* unlisted = composition.if_contains("unlisted");
-      unlisted != nullptr && unlisted->is_object()) {
-    dataset = unlisted->get_object().if_contains("dataset");
-  }
-  if (dataset == nullptr || !dataset->is_object()) return std::nullopt;
-  const auto& named = dataset->get_object();
-  const auto* options = named.if_contains("options");
-  return trial::Named{string_or(named, "name", ""),
-                      options != nullptr && options->is_object() ? options->get_object() : json::object{}};
-}
-
-std::string booking_of(const json::object& composition) {
-  const auto* selection = composition.if_contains("selection");
-  return selection != nullptr && selection->is_object() ? string_or(selection->get_object(), "booking", "")
-                                                        : "";
-}
-
 Result<void> name_attempts(const results::Store& store, results::StudyRecord& study) {
-  if (booking_of(study.composition).empty() || study.trials.empty()) return {};
+  if (study.composition.booking.empty() || study.trials.empty()) return {};
   std::set<std::string> names;
   for (const auto& id : study.trials) {
     const auto run = store.trial(id);
@@ -457,25 +417,13 @@ Result<void> name_attempts(const results::Store& store, results::StudyRecord& st
     if (!*run) continue;
     for (const auto& attempt : (**run).charged) names.insert(id + " " + attempt.name);
   }
-  study.composition["selection"].as_object()["attempts"] =
-      sha256_hex(join({names.begin(), names.end()}, "\n")).substr(0, 32);
+  study.composition.attempts = sha256_hex(join({names.begin(), names.end()}, "\n")).substr(0, 32);
   return {};
 }
 
-void set_unlisted(json::object& composition, const std::vector<Event>& executed,
-                  const std::vector<Event>& planned, const trial::Named& dataset) {
-  composition["unlisted"] = json::object{{"executed", accounting::events_to_json({.events = executed})},
-                                         {"planned", accounting::events_to_json({.events = planned})},
-                                         {"dataset", as_json(dataset)}};
-}
-
-Result<void> unlist_begun(results::StudyRecord& study, const std::vector<Event>& dearest) {
-  const auto dataset = booked_dataset(study.composition);
-  if (dearest.empty() || !dataset) return {};
-  const auto booked = Composition::from_json(study.composition, "study " + study.id);
-  if (!booked) return booked.error();
-  set_unlisted(study.composition, dearest, booked->selection.base, *dataset);
-  return {};
+void unlist_begun(Composition& composition, std::vector<Event> dearest) {
+  if (dearest.empty() || !composition.dataset || !composition.selection) return;
+  composition.unlisted = Composition::Unlisted{std::move(dearest), composition.selection->base};
 }
 
 Result<Odometer> odometer_of(const results::Store& store, const OutFolder& out,

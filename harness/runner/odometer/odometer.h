@@ -113,33 +113,19 @@ struct RunCharge {
 Result<std::map<std::string, RunCharge>> charged_runs(const results::Store& store, const OutFolder& out);
 // True if the rows of a study without an answer list their runs. Those of a private selection do
 // not: their number is confidential.
-bool lists_its_runs(const std::string& method, const json::object& composition);
+bool lists_its_runs(const std::string& method, const trial::Composition& composition);
 
 // Un-noised validation or training accuracies that a run with this evaluation hands to its method.
 std::int64_t oracle_scores_of(const trial::Evaluation& evaluation);
 
-// Key of a private selection's booking that counts before any of its runs has begun.
-inline constexpr const char* kBookedAhead = "booked_ahead";
-// Key of the seed of a private selection that is a row no more; absent in older records.
-inline constexpr const char* kSeed = "seed";
-
-// The data that a composition is about, which is written with it where it lists no run, or not all.
-std::optional<trial::Named> booked_dataset(const json::object& composition);
-
-// The name of a private selection's booking (baselines::Composition::booking); empty where there is
-// none.
-std::string booking_of(const json::object& composition);
 // To be called once the study is concluded: names the attempts of the runs that it lists
 // (Composition::attempts).
 Result<void> name_attempts(const results::Store& store, results::StudyRecord& study);
 
-// Writes into the composition of a private selection what its runs cost, in the place of which it
-// is (baselines::Composition::Unlisted), and the data that they are about.
-void set_unlisted(json::object& composition, const std::vector<accounting::Event>& executed,
-                  const std::vector<accounting::Event>& planned, const trial::Named& dataset);
-// The same of one that was booked and is not continued; `dearest`: the most that any of its runs is
-// charged. Does nothing if that is empty, or if the booking names no data.
-Result<void> unlist_begun(results::StudyRecord& study, const std::vector<accounting::Event>& dearest);
+// Writes into the composition of a private selection that was booked and is not continued what its
+// runs cost (Composition::unlisted). `dearest`: the most that any of them is charged. Does nothing
+// if that is empty, or if the booking names no data.
+void unlist_begun(trial::Composition& composition, std::vector<accounting::Event> dearest);
 
 // The default delta: N^-1.1 for the size N of the training split.
 double default_delta(const Spending& spending);

@@ -149,7 +149,7 @@ Result<void> check_added(const results::Store& store, const OutFolder& out, cons
   std::set<std::string> known;
   for (const auto& record : *records) {
     for (const auto& one : record.studies) {
-      if (results::is_answered(one.study) || !booking_of(one.study.composition).empty())
+      if (results::is_answered(one.study) || !one.study.composition.booking.empty())
         known.insert(one.study.id);
     }
   }

@@ -21,12 +21,12 @@
 namespace hyfreedp::runner {
 namespace {
 
-using baselines::Composition;
+using trial::Composition;
 
 // Stores the most that any run of a selection executed in the place of its runs, once the selection
 // came to its end.
 Result<void> unlist(const results::Store& store, const std::vector<std::string>& runs,
-                    json::object& composition) {
+                    Composition& composition) {
   trial::EventTally dearest;
   std::optional<trial::TrialConfig> any;
   for (const auto& id : runs) {
@@ -39,7 +39,8 @@ Result<void> unlist(const results::Store& store, const std::vector<std::string>&
     any = std::move(*config);
   }
   if (!any) return {};
-  set_unlisted(composition, dearest.events(), mechanism::events(*any), any->dataset);
+  composition.unlisted = Composition::Unlisted{dearest.events(), mechanism::events(*any)};
+  composition.dataset = any->dataset;
   return {};
 }
 
@@ -72,9 +73,8 @@ Result<RecordedStudy> record_of(const results::Store& store, const OutFolder& ou
   if (!kept) return kept.error();
   RecordedStudy recorded{.study = std::move(*kept), .journals = {}, .runs = {}};
   auto& composition = recorded.study.composition;
-  const bool has_selected = results::is_answered(study) &&
-                            string_or(composition, "rule", "") == "selection" &&
-                            !bool_or(composition, "drew_no_run", false) && !composition.contains("unlisted");
+  const bool has_selected = results::is_answered(study) && composition.is_selection() &&
+                            !composition.drew_no_run && !composition.unlisted;
   if (has_selected) {
     if (auto done = unlist(store, study.trials, composition); !done) return done.error();
   }
@@ -94,7 +94,7 @@ Result<RecordedStudy> record_of(const results::Store& store, const OutFolder& ou
   auto runs = recorded.has_begun ? recorded.journals : std::vector<std::string>();
   for (const auto& id : recorded.study.trials) {
     if (std::filesystem::exists(out.journal(id))) recorded.journals.push_back(id);
-    if (string_or(composition, "rule", "") != "selection") runs.push_back(id);
+    if (!composition.is_selection()) runs.push_back(id);
   }
   for (const auto& id : runs) {
     auto run = store.trial(id);
@@ -130,15 +130,12 @@ const RecordedStudy* recorded_study(const std::vector<ReleaseRecord>& records, c
 }
 
 // True if `known` is of the same booking as `other` and tells of all that it does.
-bool tells_of(const json::object& known, const json::object& other) {
-  if (booking_of(known) != booking_of(other)) return false;  // before events are read
-  const auto one = Composition::from_json(known, "a private selection");
-  const auto two = Composition::from_json(other, "a private selection");
-  if (!one || !two || one->attempts != two->attempts) return false;
+bool tells_of(const Composition& known, const Composition& other) {
+  if (known.booking != other.booking || known.attempts != other.attempts) return false;
   const auto cost_of = [](const Composition& composition) {
     return composition.unlisted ? trial::EventTally(composition.unlisted->executed) : trial::EventTally();
   };
-  return cost_of(*one).contains(cost_of(*two));
+  return cost_of(known).contains(cost_of(other));
 }
 
 void add_other(std::vector<results::RetiredStudy>& others, results::RetiredStudy other) {
@@ -185,13 +182,13 @@ void keep_runs(const RecordedStudy& before, RecordedStudy& now) {
 
 std::optional<results::RetiredStudy> released_by(const RecordedStudy& recorded) {
   auto study = recorded.study;
-  if (booking_of(study.composition).empty()) return std::nullopt;
+  if (study.composition.booking.empty()) return std::nullopt;
   if (!results::is_answered(study)) {
-    if (!recorded.has_begun && !bool_or(study.composition, kBookedAhead, false)) return std::nullopt;
-    study.composition[kBookedAhead] = true;
-    if (auto done = unlist_begun(study, recorded.dearest); !done) return std::nullopt;
+    if (!recorded.has_begun && !study.composition.booked_ahead) return std::nullopt;
+    study.composition.booked_ahead = true;
+    unlist_begun(study.composition, recorded.dearest);
   }
-  study.composition[kSeed] = study.seed;
+  study.composition.seed = study.seed;
   return results::RetiredStudy{study.id, study.spec, study.method, std::move(study.composition), {}};
 }
 
@@ -243,11 +240,11 @@ Result<void> keep_retired(const results::Store& store, const std::string& spec,
   if (!retired) return retired.error();
   for (auto one : *retired) {
     if (one.spec != spec) continue;
-    if (!booking_of(one.composition).empty()) {
-      if (!one.composition.contains("unlisted")) {
+    if (!one.composition.booking.empty()) {
+      if (!one.composition.unlisted) {
         if (auto done = unlist(store, one.trials, one.composition); !done) return done;
       }
-      one.composition["trials"] = json::array{};
+      one.composition.trials.clear();
       one.trials.clear();
       const bool is_told = std::ranges::any_of(records, [&](const ReleaseRecord& record) {
         return std::ranges::any_of(record.others,
@@ -331,9 +328,9 @@ Result<void> write_record(const results::Store& store, const OutFolder& out, con
     auto recorded = record_of(store, out, study, open ? &*open : nullptr);
     if (!recorded) return recorded.error();
     auto& composition = recorded->study.composition;
-    if (is_left && !results::is_answered(study) && string_or(composition, "rule", "") == "selection") {
-      composition[kBookedAhead] = true;
-      if (auto done = unlist_begun(recorded->study, recorded->dearest); !done) return done;
+    if (is_left && !results::is_answered(study) && composition.is_selection()) {
+      composition.booked_ahead = true;
+      unlist_begun(composition, recorded->dearest);
       recorded->journals.clear();  // nothing of it is continued
       recorded->runs.clear();
       recorded->has_begun = false;

@@ -36,7 +36,8 @@ json::object to_json(const ReleaseRecord& record) {
   if (!record.data.empty()) object["data"] = as_json(record.data);
   json::array others;
   for (const auto& one : record.others)
-    others.push_back(json::object{{"id", one.id}, {"method", one.method}, {"composition", one.composition}});
+    others.push_back(
+        json::object{{"id", one.id}, {"method", one.method}, {"composition", one.composition.to_json()}});
   if (!others.empty()) object["others"] = std::move(others);
   return object;
 }
@@ -115,10 +116,12 @@ Result<ReleaseRecord> release_record_from(const json::value& value, const std::s
       const auto* composition = one != nullptr ? one->if_contains("composition") : nullptr;
       if (composition == nullptr || !composition->is_object())
         return error(where + ": each of 'others' needs 'composition'");
+      auto read = trial::Composition::from_json(composition->get_object(), where + ": 'others'");
+      if (!read) return read.error();
       record.others.push_back({.id = string_or(*one, "id", ""),
                                .spec = spec,
                                .method = string_or(*one, "method", ""),
-                               .composition = composition->get_object(),
+                               .composition = std::move(*read),
                                .trials = {}});
     }
   }

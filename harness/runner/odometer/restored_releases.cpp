@@ -23,6 +23,8 @@
 
 namespace hyfreedp::runner {
 
+using trial::Composition;
+
 results::StudyRecord as_lost(results::StudyRecord study) {
   study.state = results::StudyState::failed;
   study.failure_kind = results::kLostStudy;
@@ -172,8 +174,8 @@ bool was_cancelled_later(const results::StudyRecord& known, const results::Study
 
 // True if the database says at least as much of the row.
 bool says_as_much(const std::optional<results::StudyRecord>& known, const results::StudyRecord& recorded) {
-  const bool is_unbooked = known && !results::is_answered(*known) && booking_of(known->composition).empty();
-  if (is_unbooked && !booking_of(recorded.composition).empty()) return false;
+  const bool is_unbooked = known && !results::is_answered(*known) && known->composition.booking.empty();
+  if (is_unbooked && !recorded.composition.booking.empty()) return false;
   if (!known || !results::is_answered(recorded)) return known.has_value();
   // A row that is lost, or is cancelled and has another answer in the record, gives way.
   const bool gives_way = results::is_lost(*known) ||
@@ -186,8 +188,8 @@ bool says_as_much(const std::optional<results::StudyRecord>& known, const result
 Result<void> retire_other_booking(results::Store& store, const std::optional<results::StudyRecord>& known,
                                   const results::StudyRecord& recorded) {
   if (!known) return {};
-  const auto booking = booking_of(known->composition);
-  if (booking.empty() || booking == booking_of(recorded.composition)) return {};
+  const auto& booking = known->composition.booking;
+  if (booking.empty() || booking == recorded.composition.booking) return {};
   return store.put_retired({known->id, known->spec, known->method, known->composition, known->trials});
 }
 
@@ -224,8 +226,8 @@ Result<std::string> lost_of_selection(const results::Store& store, const OutFold
 Result<std::string> put_lost_selection(results::Store& store, const RecordedStudy& recorded,
                                        const std::string& journal) {
   auto study = recorded.study;
-  study.composition[kBookedAhead] = true;
-  if (auto done = unlist_begun(study, recorded.dearest); !done) return done.error();
+  study.composition.booked_ahead = true;
+  unlist_begun(study.composition, recorded.dearest);
   if (auto put = put_lost_row(store, std::move(study)); !put) return put.error();
   return fmt::format(
       "{}: the journal is lost, and with it what the private selection of the row {}, {} had released. It is "
@@ -291,8 +293,8 @@ Result<std::string> put_back(results::Store& store, const OutFolder& out, const 
   }
   // Opened again, a cancelled one would not show that it had begun; and journals of an open one may
   // be lost before it is continued.
-  if (recorded.has_begun || (is_cancelled && study.composition.contains("unlisted")))
-    study.composition[kBookedAhead] = true;
+  if (recorded.has_begun || (is_cancelled && study.composition.unlisted))
+    study.composition.booked_ahead = true;
   if (recorded.has_begun) {
     TrialBook book(store, out);
     for (const auto& id : recorded.journals) {
@@ -346,8 +348,7 @@ Result<std::string> put_seeded_back(results::Store& store, const OutFolder& out,
 // row of a later version may be open again.
 template <class Row>
 bool stands_for(const Row& row, const results::StudyRecord& study) {
-  const bool says_what_is_left =
-      row.composition.contains("not_begun") || !study.composition.contains("not_begun");
+  const bool says_what_is_left = !row.composition.not_begun.empty() || study.composition.not_begun.empty();
   return row.id == study.id && says_what_is_left;
 }
 
@@ -392,9 +393,9 @@ Result<void> put_selections(results::Store& store, const ReleaseRecord& record) 
   if (!retired) return retired.error();
   // A row that lists its runs tells of them.
   const auto lists_them = [](const auto& row, const results::RetiredStudy& one) {
-    const auto* selection = row.composition.if_contains("selection");
-    return row.id == one.id && !row.trials.empty() && selection != nullptr &&
-           *selection == one.composition.at("selection");
+    const auto& made = row.composition;
+    return row.id == one.id && !row.trials.empty() && made.is_selection() &&
+           made.booking == one.composition.booking && made.attempts == one.composition.attempts;
   };
   for (const auto& recorded : record.studies) {
     auto one = released_by(recorded);
@@ -463,7 +464,7 @@ Result<std::string> restore(results::Store& store, const OutFolder& out, const s
       if (!is_listed) return is_listed.error();
       const auto is_there = has_row(store, *retired, one);
       if (!is_there) return is_there.error();
-      const bool is_booked_seed = one.composition.contains("not_begun") && booked_dataset(one.composition);
+      const bool is_booked_seed = !one.composition.not_begun.empty() && one.composition.dataset;
       if (!is_booked_seed && *is_listed && (*is_there || is_in_any(records, i + 1, one))) continue;
       if (auto put = store.put_retired({one.id, one.spec, one.method, one.composition, one.trials}); !put)
         return put.error();
@@ -533,25 +534,21 @@ Result<void> restore_rows(results::Store& store, const OutFolder& out, const std
   return {};
 }
 
-Result<std::map<std::string, json::object>> lost_selections(const results::Store& store,
-                                                            const OutFolder& out) {
+Result<std::map<std::string, Composition>> lost_selections(const results::Store& store,
+                                                           const OutFolder& out) {
   auto studies = store.all_studies();
   if (!studies) return studies.error();
   auto retired = store.retired_studies();
   if (!retired) return retired.error();
-  std::vector<json::object> compositions;
+  std::vector<Composition> compositions;
   for (auto& study : *studies) compositions.push_back(std::move(study.composition));
   for (auto& study : *retired) compositions.push_back(std::move(study.composition));
-  std::map<std::string, json::object> found;
+  std::map<std::string, Composition> found;
   for (auto& composition : compositions) {
-    const auto booking = booking_of(composition);
-    if (booking.empty()) continue;
-    const auto made = baselines::Composition::from_json(composition, "private selection " + booking);
-    if (!made) return made.error();
-    if (made->attempts.empty()) continue;  // it is open
-    const auto lost = lost_of(store, out, made->trials);
+    if (composition.booking.empty() || composition.attempts.empty()) continue;  // it is open
+    const auto lost = lost_of(store, out, composition.trials);
     if (!lost) return lost.error();
-    if (!lost->empty()) found.emplace(booking, std::move(composition));
+    if (!lost->empty()) found.emplace(composition.booking, std::move(composition));
   }
   return found;
 }
@@ -560,8 +557,7 @@ Result<void> add_later_runs(results::Store& store, const OutFolder& out, results
                             const std::vector<std::string>& runs) {
   TrialBook book(store, out);
   auto& composition = cancelled.composition;
-  json::array priced;
-  if (const auto* before = composition.if_contains("trials"); before != nullptr) priced = before->as_array();
+  auto priced = composition.trials;
   bool has_later = false;
   for (const auto& id : runs) {
     if (auto taken = book.take_in(id); !taken) return taken;
@@ -569,13 +565,13 @@ Result<void> add_later_runs(results::Store& store, const OutFolder& out, results
     const auto run = store.trial(id);
     if (!run) return run.error();
     const bool has_begun = *run && !(**run).events.empty();
-    if (!has_begun || std::ranges::count(priced, json::value(id)) > 0) continue;
-    priced.emplace_back(id);
+    if (!has_begun || std::ranges::count(priced, id) > 0) continue;
+    priced.push_back(id);
     has_later = true;
   }
-  if (has_later && !composition.contains("not_begun")) {
-    composition["rule"] = "sum";
-    composition["trials"] = std::move(priced);
+  if (has_later && composition.not_begun.empty()) {
+    composition.rule = Composition::Rule::sum;
+    composition.trials = std::move(priced);
     cancelled.total.reset();
   }
   return store.put_study(cancelled);

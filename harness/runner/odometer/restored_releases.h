@@ -43,8 +43,8 @@ results::StudyRecord as_lost(results::StudyRecord study);
 
 // The compositions, by booking, of private selections that rows of the folder have made, also in
 // earlier releases, and whose reported run is lost.
-Result<std::map<std::string, json::object>> lost_selections(const results::Store& store,
-                                                            const OutFolder& out);
+Result<std::map<std::string, trial::Composition>> lost_selections(const results::Store& store,
+                                                                  const OutFolder& out);
 
 // Adds to a row that the database has as cancelled `runs` that began after it was opened again, and
 // takes these from their journals. price_cancelled_again() (execute/) prices the row, which has no

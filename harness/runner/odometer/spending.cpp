@@ -48,7 +48,7 @@ void Spending::add_selection(const accounting::Selection& selection) {
     composable.distribution = accounting::Selection::Distribution::truncated_negative_binomial;
     composable.eta = 1;
   }
-  add(baselines::selection_by_split(composable));
+  add(trial::selection_by_split(composable));
   ++selections;
 }
 

@@ -34,16 +34,11 @@ struct KnownRuns {
   // The releases of selections that list no run, by likeness.
   std::map<std::string, std::set<std::int64_t>> selections;
 
-  Result<void> add(const json::object& composition, const std::vector<std::string>& listed) {
+  void add(const trial::Composition& composition, const std::vector<std::string>& listed) {
     trials.insert(listed.begin(), listed.end());
-    if (string_or(composition, "rule", "") != "selection" || !composition.contains("selection")) return {};
-    auto parsed = baselines::Composition::from_json(composition, "a private selection");
-    if (!parsed) return parsed.error();
-    const auto dataset = booked_dataset(composition);
-    if (!dataset) return {};
-    selections[likeness(*dataset, parsed->unlisted ? parsed->unlisted->planned : parsed->selection.base)]
-        .insert(parsed->release.value_or(kAnyRelease));
-    return {};
+    if (!composition.selection || !composition.dataset) return;
+    const auto& planned = composition.unlisted ? composition.unlisted->planned : composition.selection->base;
+    selections[likeness(*composition.dataset, planned)].insert(composition.release.value_or(kAnyRelease));
   }
   bool has_selection(const std::string& like, std::int64_t release) const {
     const auto found = selections.find(like);
@@ -56,14 +51,10 @@ Result<KnownRuns> known_runs(const results::Store& store) {
   KnownRuns known;
   const auto studies = store.all_studies();
   if (!studies) return studies.error();
-  for (const auto& study : *studies) {
-    if (auto added = known.add(study.composition, study.trials); !added) return added.error();
-  }
+  for (const auto& study : *studies) known.add(study.composition, study.trials);
   const auto retired = store.retired_studies();
   if (!retired) return retired.error();
-  for (const auto& study : *retired) {
-    if (auto added = known.add(study.composition, study.trials); !added) return added.error();
-  }
+  for (const auto& study : *retired) known.add(study.composition, study.trials);
   const auto trials = store.trials();
   if (!trials) return trials.error();
   for (const auto& trial : *trials) known.trials.insert(trial.id);

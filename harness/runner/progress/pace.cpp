@@ -76,7 +76,7 @@ Result<Pace> stored_pace(const results::Store& store) {
   if (!studies) return studies.error();
   std::set<std::string> seen;
   for (const auto& study : *studies) {
-    auto ids = results::run_count_is_public(study) ? study.trials : std::vector<std::string>{};
+    auto ids = study.composition.shows_run_count() ? study.trials : std::vector<std::string>{};
     ids.push_back(study.reported_trial);
     for (const auto& id : ids) {
       if (id.empty() || !seen.insert(id).second) continue;

@@ -98,7 +98,7 @@ Result<std::set<std::string>> nameable_trials(const results::Store& store) {
   const auto studies = store.all_studies();
   if (!studies) return studies.error();
   for (const auto& study : *studies) {
-    if (study.state == results::StudyState::open || results::run_count_is_public(study)) {
+    if (study.state == results::StudyState::open || study.composition.shows_run_count()) {
       known.insert(study.trials.begin(), study.trials.end());
     }
     if (!study.reported_trial.empty()) known.insert(study.reported_trial);

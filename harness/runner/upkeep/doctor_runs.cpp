@@ -69,9 +69,8 @@ Result<bool> has_unlisted_runs(const results::Store& store) {
   if (!studies) return studies.error();
   const auto retired = store.retired_studies();
   if (!retired) return retired.error();
-  return std::ranges::any_of(*studies,
-                             [](const auto& one) { return one.composition.contains("unlisted"); }) ||
-         std::ranges::any_of(*retired, [](const auto& one) { return one.composition.contains("unlisted"); });
+  const auto is_unlisted = [](const auto& one) { return one.composition.unlisted.has_value(); };
+  return std::ranges::any_of(*studies, is_unlisted) || std::ranges::any_of(*retired, is_unlisted);
 }
 
 // True if an unseeded spec has a row that the next run goes on with.

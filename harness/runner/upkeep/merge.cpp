@@ -124,7 +124,7 @@ class Merger {
       if (side == 0) continue;
       const auto study = sides_[side].store->study(id);
       if (!study) return study.error();
-      if ((**study).composition.empty() || results::run_count_is_public(**study)) continue;
+      if (!(**study).composition.is_selection()) continue;
       const auto spec = sides_[side].store->spec((**study).spec);
       if (!spec) return spec.error();
       if (!has_seeded_noise(**spec)) return true;
@@ -133,7 +133,7 @@ class Merger {
       const auto retired = sides_[side].store->retired_studies();
       if (!retired) return retired.error();
       const auto is_hidden = [](const results::RetiredStudy& study) {
-        return string_or(study.composition, "rule", "") == "selection";
+        return study.composition.is_selection();
       };
       if (std::ranges::any_of(*retired, is_hidden)) return true;
     }

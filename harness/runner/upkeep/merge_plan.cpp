@@ -174,8 +174,7 @@ class Comparison {
   Result<void> compare_part(const StudyRecord& study, std::size_t side, std::vector<std::string>& twice) {
     // A private selection lists its runs only once it has its answer.
     const auto is_open_selection = [](const StudyRecord& one) {
-      return !one.composition.empty() && !results::run_count_is_public(one) &&
-             (!results::is_answered(one) || results::is_cancelled(one));
+      return one.composition.is_selection() && (!results::is_answered(one) || results::is_cancelled(one));
     };
     const auto is_begun = [&](const StudyRecord& one) {
       return !one.trials.empty() || is_open_selection(one) ||
