@@ -33,9 +33,10 @@ bool same_metrics(const std::vector<trial::MetricRecord>& a, const std::vector<t
 
 }  // namespace
 
-Store::Store(std::unique_ptr<State> state, bool writes) : state_(std::move(state)), writes_(writes) {}
+Store::Store(std::unique_ptr<State> state, Mode mode, bool in_file)
+    : state_(std::move(state)), mode_(mode), in_file_(in_file) {}
 Store::~Store() {
-  if (writes_) state_->put_log_away();
+  if (mode_ == Mode::read_write && in_file_) state_->put_log_away();
 }
 
 Result<std::unique_ptr<Store>> Store::open(const std::string& path, Mode mode) {
@@ -59,13 +60,17 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& path, Mode mode) {
     auto state = std::make_unique<State>(path, access.name, access.flags);
     if (auto prepared = state->prepare(read_only); !prepared) return advised(prepared.error().message);
     if (mode == Mode::scratch) state->continue_in_memory();
-    return std::unique_ptr<Store>(new Store(std::move(state), !read_only && path != ":memory:"));
+    return std::unique_ptr<Store>(new Store(std::move(state), mode, path != ":memory:"));
   } catch (const SQLite::Exception& failure) {
     return advised(path + ": cannot open the database (" + failure.what() + ")");
   }
 }
 
-Result<std::unique_ptr<Store>> Store::in_memory() { return open(":memory:", Mode::read_write); }
+Result<std::unique_ptr<Store>> Store::in_memory(Mode mode) {
+  auto store = open(":memory:", Mode::read_write);
+  if (store) (**store).mode_ = mode;
+  return store;
+}
 
 Result<void> Store::put_spec(const SpecRecord& spec, bool replace) {
   return state_->guarded([&]() -> Result<void> {

@@ -145,8 +145,11 @@ class Store {
   // scratch: a copy in memory that can be written, of which nothing is kept.
   enum class Mode { read_only, read_write, scratch };
   static Result<std::unique_ptr<Store>> open(const std::string& path, Mode mode);
-  static Result<std::unique_ptr<Store>> in_memory();
+  static Result<std::unique_ptr<Store>> in_memory(Mode mode = Mode::read_write);
   ~Store();
+
+  // True if nothing of it is kept, so that nothing else may follow from what is written into it.
+  bool is_scratch() const { return mode_ == Mode::scratch; }
 
   // Writing. A spec with an existing name and another hash is an error unless `replace`, which
   // retires the earlier studies.
@@ -208,9 +211,10 @@ class Store {
 
  private:
   struct State;
-  Store(std::unique_ptr<State> state, bool writes);
+  Store(std::unique_ptr<State> state, Mode mode, bool in_file);
   std::unique_ptr<State> state_;
-  bool writes_;
+  Mode mode_;
+  bool in_file_;
 };
 
 }  // namespace hyfreedp::results

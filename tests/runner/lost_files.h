@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <string>
 
+#include "harness/runner/execute/asked_runs.h"
 #include "harness/runner/execute/study_request.h"
 #include "harness/runner/odometer/release_record.h"
 #include "harness/runner/odometer/restored_releases.h"
@@ -118,9 +119,8 @@ class LostFiles : public ::testing::Test {
   // Of the folder, as `hyfreedp odometer` reads it.
   double epsilon() {
     world.close_database();
-    const auto store = results::Store::open(world.out().database(), results::Store::Mode::scratch).value();
-    EXPECT_TRUE(restore_from_records(*store, world.out()));
-    const auto odometer = odometer_of(*store, world.out()).value();
+    const auto copy = copy_of_folder(world.out()).value();
+    const auto odometer = odometer_of(*copy.store, world.out()).value();
     world.reopen_database();
     EXPECT_EQ(odometer.data.size(), 1u);
     return read_odometer(odometer.data.at(0), 1e-5).value().total.epsilon;

@@ -7,8 +7,8 @@
 #include "harness/base/text.h"
 #include "harness/cli/common/spec_request.h"
 #include "harness/cli/epsilon/print_epsilon.h"
+#include "harness/runner/execute/asked_runs.h"
 #include "harness/runner/odometer/odometer.h"
-#include "harness/runner/odometer/restored_releases.h"
 #include "results/provenance/ledger.h"
 #include "results/store/records.h"
 #include "results/table/cell_text.h"
@@ -295,12 +295,11 @@ void print_json(const runner::Odometer& odometer, const std::vector<Line>& lines
 
 Outcome odometer(const OdometerRequest& request, std::ostream& out, std::ostream&) {
   const runner::OutFolder folder{request.out};
-  // The database may be an older copy than the release records.
-  const auto store = results::Store::open(folder.database(), results::Store::Mode::scratch);
-  if (!store) return store.error();
-  if (auto restored = runner::restore_from_records(**store, folder); !restored) return restored.error();
-  const auto found = runner::odometer_of(**store, folder, {.confidential = request.confidential});
+  const auto copy = runner::copy_of_folder(folder);
+  if (!copy) return copy.error();
+  auto found = runner::odometer_of(*copy->store, folder, {.confidential = request.confidential});
   if (!found) return found.error();
+  found->unreadable.insert(found->unreadable.end(), copy->untold.begin(), copy->untold.end());
   const auto data = wanted(*found, request);
   if (!data) return data.error();
   const auto lines = read(*found, *data, request);

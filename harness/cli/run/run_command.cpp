@@ -23,6 +23,7 @@
 #include "harness/cli/run/notify.h"
 #include "harness/cli/run/run_report.h"
 #include "harness/cli/run/run_request.h"
+#include "harness/runner/execute/asked_runs.h"
 #include "harness/runner/execute/budget.h"
 #include "harness/runner/execute/cancelled_study.h"
 #include "harness/runner/execute/coordinator.h"
@@ -231,6 +232,15 @@ Result<void> print_known(const results::Store& store, const runner::OutFolder& f
   return {};
 }
 
+// `untold`: why it cannot be told which runs are whose. An error with --cap, which would not hold.
+Result<void> all_told(const std::vector<std::string>& untold, const RunRequest& request, std::ostream& out) {
+  for (const auto& why : untold) {
+    if (request.cap) return error("No --cap can be kept. " + why);
+    out << "hyfreedp run: warning: " << why << '\n';
+  }
+  return {};
+}
+
 // Prints what the odometers show now, and when all that the spec starts with is done.
 Result<void> print_forecast(const RunRequest& request, runner::Spec spec, const runner::Only& only,
                             const std::vector<runner::PlannedStudy>& planned, std::ostream& out) {
@@ -238,10 +248,13 @@ Result<void> print_forecast(const RunRequest& request, runner::Spec spec, const 
   // The database may be an older copy than the release records.
   const auto store = std::filesystem::exists(folder.database())
                          ? results::Store::open(folder.database(), results::Store::Mode::scratch)
-                         : results::Store::in_memory();
+                         : results::Store::in_memory(results::Store::Mode::scratch);
   if (!store) return store.error();
   if (auto restored = runner::restore_for(**store, folder, spec.content.name, request.fresh); !restored)
     return restored;
+  const auto untold = runner::list_asked_runs(**store, folder);
+  if (!untold) return untold.error();
+  if (auto told = all_told(*untold, request, out); !told) return told;
   if (auto apart = runner::check_test_sets(**store, folder, spec.content); !apart) return apart;
   if (!request.retrain.empty()) {
     const auto worker = runner::find_worker();
@@ -396,7 +409,9 @@ Result<int> train(const RunRequest& request, runner::Spec spec, const runner::On
   if (auto restored = runner::restore_releases(**store, folder, name, request.fresh); !restored) {
     return restored.error();
   }
-  if (auto caught_up = runner::catch_up(**store, folder); !caught_up) return caught_up.error();
+  const auto untold = runner::catch_up(**store, folder);
+  if (!untold) return untold.error();
+  if (auto told = all_told(*untold, request, err); !told) return told.error();
   if (auto apart = runner::check_test_sets(**store, folder, spec.content); !apart) {
     return apart.error();
   }

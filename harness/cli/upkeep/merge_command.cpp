@@ -3,6 +3,7 @@
 
 #include "harness/base/text.h"
 #include "harness/cli/common/command.h"
+#include "harness/runner/execute/cancelled_study.h"
 #include "harness/runner/odometer/restored_releases.h"
 #include "harness/runner/upkeep/merge.h"
 
@@ -43,6 +44,9 @@ Outcome merge(const MergeRequest& request, std::ostream& out, std::ostream&) {
   const auto store = results::Store::open(into.database(), results::Store::Mode::read_write);
   if (!store) return store.error();
   if (auto restored = runner::restore_from_records(**store, into); !restored) return restored.error();
+  const auto untold = runner::catch_up(**store, into);
+  if (!untold) return untold.error();
+  if (!untold->empty()) return error(untold->front());
   const auto report = runner::merge_folders(into, **store, others);
   if (!report) return in_lines(report.error());
   out << fmt::format("{}: {} new or newly answered, {} the same already.\n", request.out,

@@ -12,8 +12,10 @@
 #include "harness/runner/odometer/charge.h"
 #include "harness/runner/odometer/odometer.h"
 #include "harness/runner/odometer/release.h"
+#include "harness/runner/odometer/restored_releases.h"
 #include "harness/runner/odometer/trial_book.h"
 #include "results/store/records.h"
+#include "results/store/states.h"
 
 namespace hyfreedp::runner {
 
@@ -127,6 +129,37 @@ Result<const std::vector<PlannedStudy>*> AskedRuns::plan_of(const std::string& s
   if (auto shown = show_draws(out_, *plan, spec); !shown) return shown.error();
   known->second = std::move(*plan);
   return &known->second;
+}
+
+Result<std::vector<std::string>> list_asked_runs(results::Store& store, const OutFolder& out) {
+  std::vector<std::string> untold;
+  auto asked = AskedRuns::read(store, out);
+  if (!asked) return asked.error();
+  if (!asked->has_unknown()) return untold;
+  auto studies = store.all_studies();
+  if (!studies) return studies.error();
+  for (auto& study : *studies) {
+    if (results::is_answered(study) && !results::is_cancelled(study)) continue;
+    const auto found = asked->of(study);
+    if (!found) {
+      untold.push_back(found.error().message);
+      continue;
+    }
+    if (found->empty()) continue;
+    asked->enter(study.id, *found);
+    study.trials.insert(study.trials.end(), found->begin(), found->end());
+    if (auto put = store.put_study(study); !put) return put.error();
+  }
+  return untold;
+}
+
+Result<FolderCopy> copy_of_folder(const OutFolder& out) {
+  auto store = results::Store::open(out.database(), results::Store::Mode::scratch);
+  if (!store) return store.error();
+  if (auto restored = restore_from_records(**store, out); !restored) return restored.error();
+  auto untold = list_asked_runs(**store, out);
+  if (!untold) return untold.error();
+  return FolderCopy{std::move(*store), std::move(*untold)};
 }
 
 }  // namespace hyfreedp::runner

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -45,5 +46,20 @@ class AskedRuns {
   std::map<std::string, std::set<std::string>> studies_;    // by the run that they list
   std::map<std::string, std::vector<PlannedStudy>> plans_;  // by spec
 };
+
+// Has the open and cancelled rows of the database list the runs that their plans ask for. Returns,
+// a sentence for each row, of which nobody can tell which they are.
+Result<std::vector<std::string>> list_asked_runs(results::Store& store, const OutFolder& out);
+
+// What a folder tells, for commands that read it.
+struct FolderCopy {
+  // A copy of the database, which may be older than the rest of the folder, with what release
+  // records, journals and keys tell beyond it.
+  std::unique_ptr<results::Store> store;
+  // Why it cannot be told which runs are whose (list_asked_runs()).
+  std::vector<std::string> untold;
+};
+// Nothing of the folder is written. An error if it has no database.
+Result<FolderCopy> copy_of_folder(const OutFolder& out);
 
 }  // namespace hyfreedp::runner

@@ -218,11 +218,15 @@ Result<std::vector<std::string>> later_runs(const results::Store& store, const A
 }
 
 // The runs that it does not list and its plan asks for. Where nobody can tell which they are, it
-// stays as it is.
-std::vector<std::string> found_of(AskedRuns& asked, const results::StudyRecord& study) {
+// stays as it is, and `untold` gets why.
+std::vector<std::string> found_of(AskedRuns& asked, const results::StudyRecord& study,
+                                  std::vector<std::string>& untold) {
   if (!asked.has_unknown()) return {};
   auto found = asked.of(study);
-  if (!found) return {};
+  if (!found) {
+    untold.push_back(found.error().message);
+    return {};
+  }
   asked.enter(study.id, *found);
   return std::move(*found);
 }
@@ -306,8 +310,9 @@ Result<void> price_cancelled_again(results::Store& store, const OutFolder& out) 
   return {};
 }
 
-Result<void> catch_up(results::Store& store, const OutFolder& out) {
-  if (auto noted = note_interrupted(store, out); !noted) return noted;
+Result<std::vector<std::string>> catch_up(results::Store& store, const OutFolder& out) {
+  if (auto noted = note_interrupted(store, out); !noted) return noted.error();
+  std::vector<std::string> untold;
   auto asked = AskedRuns::read(store, out);
   if (!asked) return asked.error();
   const auto studies = store.all_studies();
@@ -315,20 +320,21 @@ Result<void> catch_up(results::Store& store, const OutFolder& out) {
   for (auto study : *studies) {
     const bool is_cancelled = results::is_cancelled(study);
     if (!is_cancelled && results::is_answered(study)) continue;
-    auto found = found_of(*asked, study);
+    auto found = found_of(*asked, study, untold);
     if (!is_cancelled) study.trials.insert(study.trials.end(), found.begin(), found.end());
-    if (auto taken = take_in_runs(store, out, study); !taken) return taken;
+    if (auto taken = take_in_runs(store, out, study); !taken) return taken.error();
     if (!is_cancelled) {
       if (found.empty()) continue;
-      if (auto put = store.put_study(study); !put) return put;
+      if (auto put = store.put_study(study); !put) return put.error();
       continue;
     }
     const auto later = later_runs(store, *asked, study, std::move(found));
     if (!later) return later.error();
     if (later->empty()) continue;
-    if (auto added = add_later_runs(store, out, study, *later); !added) return added;
+    if (auto added = add_later_runs(store, out, study, *later); !added) return added.error();
   }
-  return price_cancelled_again(store, out);
+  if (auto priced = price_cancelled_again(store, out); !priced) return priced.error();
+  return untold;
 }
 
 Result<void> keep_lost_cost(results::Store& store, const results::StudyRecord& study) {

@@ -54,7 +54,7 @@ Result<void> carry_out_under_lock(const OutFolder& out, const StudyRequest& requ
   if (!store) return store.error();
   // The database may be an older copy than the release records.
   if (auto restored = restore_from_records(**store, out); !restored) return restored.error();
-  if (auto caught_up = catch_up(**store, out); !caught_up) return caught_up;
+  if (auto caught_up = catch_up(**store, out); !caught_up) return caught_up.error();
   for (const auto& left : take_requests(out)) {
     auto done = carry_out(**store, out, left.request);
     remove_request(left);

@@ -10,6 +10,7 @@
 
 #include "harness/base/files.h"
 #include "harness/random/key_file.h"
+#include "harness/runner/execute/asked_runs.h"
 #include "harness/runner/odometer/charge.h"
 #include "harness/runner/odometer/release.h"
 #include "harness/runner/odometer/release_record.h"
@@ -34,11 +35,10 @@ class Merger {
 
   Result<void> add(const OutFolder& other) {
     if (auto checked = check_folder(other); !checked) return checked;
-    // The other folder's release records may know more than its database.
-    auto opened = results::Store::open(other.database(), results::Store::Mode::scratch);
-    if (!opened) return opened.error();
-    if (auto restored = restore_from_records(**opened, other); !restored) return restored.error();
-    stores_.push_back(std::move(*opened));
+    auto copy = copy_of_folder(other);
+    if (!copy) return copy.error();
+    if (!copy->untold.empty()) return error(copy->untold.front());
+    stores_.push_back(std::move(copy->store));
     sides_.push_back({other, stores_.back().get()});
     return {};
   }

@@ -1,0 +1,136 @@
+// A search whose runs compose in sequence, beside a private selection with runs like them. Where
+// the database is an older copy, journals alone tell of the search's runs: they are told apart by
+// what its plan asks for.
+#include <boost/algorithm/string/replace.hpp>
+#include <gmock/gmock.h>
+
+#include "harness/runner/execute/cancelled_study.h"
+#include "harness/runner/upkeep/merge.h"
+#include "tests/runner/lost_files.h"
+
+namespace hyfreedp::runner {
+namespace search_beside_selection_test {
+
+using namespace lost_files;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::string both(const std::string& head) {
+  auto yaml = spec_of(
+      "      - {id: searched, method: dpsgd, options: {tuning: composed, candidates: 12}}\n"
+      "      - {id: selected, method: dp-hyper, options: {mean_runs: 3}}\n",
+      "both", head);
+  boost::algorithm::replace_all(yaml, "epsilon: [3]", "noise_multiplier: [4]");
+  boost::algorithm::replace_all(yaml, "seeds: [0, 1]", "seeds: [0]");
+  return yaml;
+}
+
+// Whether the spec has a noise seed, so that no key of draws tells what its rows draw.
+class SearchBesideSelection : public LostFiles, public ::testing::WithParamInterface<bool> {
+ protected:
+  // The search has made most of its runs when all is killed: the release record is of before, and
+  // so is the database that is put back. Returns what was spent.
+  double lose() {
+    run(fixed("1e-2", "other"));
+    keep_database();
+    const auto yaml = both(GetParam() ? "noise_seed: s\n" : "");
+    FakeExecutor none, searching;
+    world.run(yaml, none, [] { return true; });
+    const auto record = world.out().release_record("both");
+    fs::copy_file(record, kept() + ".record");
+    world.run(yaml, searching, [&] { return searching.ended >= 10; });
+    const auto spent = epsilon();
+    EXPECT_GT(spent, 2 * epsilon_of_one());
+    fs::copy_file(kept() + ".record", record, fs::copy_options::overwrite_existing);
+    put_database_back();
+    return spent;
+  }
+  // Of a run like theirs, alone.
+  double epsilon_of_one() {
+    World alone;
+    FakeExecutor executor;
+    auto yaml = spec_of("      - {method: fixed-rate, options: {lr: 1e-2}}\n", "one");
+    boost::algorithm::replace_all(yaml, "epsilon: [3]", "noise_multiplier: [4]");
+    boost::algorithm::replace_all(yaml, "seeds: [0, 1]", "seeds: [0]");
+    alone.run(yaml, executor);
+    return read_odometer(odometer_of(alone.store(), alone.out()).value().data.at(0), 1e-5)
+        .value()
+        .total.epsilon;
+  }
+  std::vector<std::string> untold() {
+    world.close_database();
+    auto copy = copy_of_folder(world.out()).value();
+    world.reopen_database();
+    return std::move(copy.untold);
+  }
+};
+
+TEST_P(SearchBesideSelection, IsChargedByItself) {
+  const auto spent = lose();
+  EXPECT_THAT(untold(), IsEmpty());
+  EXPECT_NEAR(epsilon(), spent, 1e-6 * spent);
+  ASSERT_TRUE(restore_from_records(world.store(), world.out()));
+  const auto told = catch_up(world.store(), world.out());
+  ASSERT_TRUE(told) << told.error().message;
+  EXPECT_THAT(*told, IsEmpty());
+  EXPECT_NEAR(epsilon(), spent, 1e-6 * spent);
+}
+
+// A merge brings the search's row with its runs.
+TEST_P(SearchBesideSelection, IsChargedByItselfWhereItsFolderIsMerged) {
+  const auto spent = lose();
+  const auto mine = copied();
+  const auto other = change_to(mine);
+  world.close_database();
+  fs::remove_all(world.out().root);
+  world.reopen_database();
+  const auto merged = merge_folders(world.out(), world.store(), {OutFolder{other}});
+  ASSERT_TRUE(merged) << merged.error().message;
+  EXPECT_GE(epsilon(), spent - 1e-6);
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, SearchBesideSelection, ::testing::Bool());
+
+using UnseededSearch = SearchBesideSelection;
+
+TEST_P(UnseededSearch, IsNotToldApartWithoutTheKeyOfItsDraws) {
+  lose();
+  fs::remove(world.out().draw_key("both"));
+  EXPECT_THAT(untold(),
+              ElementsAre(HasSubstr("which of them are those of the row small, searched cannot be told")));
+  ASSERT_TRUE(restore_from_records(world.store(), world.out()));
+  const auto told = catch_up(world.store(), world.out());
+  ASSERT_TRUE(told) << told.error().message;
+  EXPECT_EQ(told->size(), 1U);
+  const auto mine = copied();
+  World into(World::Database::in_folder);
+  const auto merged = merge_folders(into.out(), into.store(), {OutFolder{mine}});
+  ASSERT_FALSE(merged);
+  EXPECT_THAT(merged.error().message, HasSubstr("cannot be told"));
+}
+
+// The key that a finished run left tells of another attempt, which a command that reads must leave
+// to those that keep what it tells.
+TEST_P(UnseededSearch, ACommandThatReadsDeletesNoKey) {
+  lose();
+  const auto journals = world.out().journals();
+  std::vector<std::string> keys;
+  for (const auto& entry : fs::directory_iterator(journals)) {
+    if (entry.path().extension() != ".jsonl") continue;
+    const auto run = entry.path().stem().string();
+    if (!mechanism::read_journal(entry.path().string()).value().finish) continue;
+    const auto key = world.out().key(run);
+    if (fs::exists(key)) continue;
+    ASSERT_TRUE(write_file_atomically(key, "left"));
+    keys.push_back(key);
+  }
+  ASSERT_GT(keys.size(), 5U);
+  EXPECT_THAT(untold(), IsEmpty());
+  for (const auto& key : keys) EXPECT_TRUE(fs::exists(key)) << key;
+}
+
+INSTANTIATE_TEST_SUITE_P(Drawn, UnseededSearch, ::testing::Values(false));
+
+}  // namespace search_beside_selection_test
+}  // namespace hyfreedp::runner
