@@ -158,9 +158,25 @@ TEST_F(RunChanged, ADryRunNamesTheRowsThatWouldLeave) {
             HasSubstr("2 of these 4 studies have their rows")));
 }
 
-class DryRunOfAnOlderDatabase : public runner::lost_files::LostFiles {};
+class OlderDatabase : public runner::lost_files::LostFiles {
+ protected:
+  ~OlderDatabase() override { std::filesystem::remove(spec()); }
+  std::string spec() const { return world.out().root + ".yaml"; }
+  // What a command says of the folder.
+  std::string read(std::vector<std::string> asked, int code) {
+    asked.insert(asked.end(), {"--out", world.out().root});
+    std::ostringstream out, err;
+    EXPECT_EQ(dispatch(asked, out, err), code) << out.str() << err.str();
+    return out.str() + err.str();
+  }
+  std::string said(const std::vector<std::string>& more, int code) {
+    std::vector<std::string> asked = {"run", spec(), "--dry-run", "--cap-delta", "1e-5"};
+    asked.insert(asked.end(), more.begin(), more.end());
+    return read(std::move(asked), code);
+  }
+};
 
-TEST_F(DryRunOfAnOlderDatabase, ReadsTheReleaseRecords) {
+TEST_F(OlderDatabase, ADryRunReadsTheReleaseRecords) {
   namespace fs = std::filesystem;
   using runner::lost_files::fixed;
   run(fixed("1e-2", "a"));
@@ -171,20 +187,36 @@ TEST_F(DryRunOfAnOlderDatabase, ReadsTheReleaseRecords) {
   lose_journals_and_keys();
   world.close_database();
   const auto database = read_file(world.out().database()).value();
-  const auto spec = world.out().root + ".yaml";
-  ASSERT_TRUE(write_file_atomically(spec, fixed("3e-2", "c")));
-  const auto said = [&](std::vector<std::string> more, int code) {
-    std::vector<std::string> asked = {"run", spec, "--dry-run", "--cap-delta", "1e-5", "--out"};
-    asked.push_back(world.out().root);
-    asked.insert(asked.end(), more.begin(), more.end());
-    std::ostringstream out, err;
-    EXPECT_EQ(dispatch(asked, out, err), code) << out.str() << err.str();
-    return out.str() + err.str();
-  };
+  ASSERT_TRUE(write_file_atomically(spec(), fixed("3e-2", "c")));
   EXPECT_THAT(said({}, 0), HasSubstr("now epsilon " + results::epsilon_text(spent)));
   EXPECT_THAT(said({"--cap", fmt::format("{:.3f}", spent + 0.01)}, 2), HasSubstr("--cap"));
   EXPECT_EQ(read_file(world.out().database()).value(), database) << "a dry run writes nothing";
-  fs::remove(spec);
+}
+
+TEST_F(OlderDatabase, WhereNobodyCanTellWhoseRunsThereAreNoLimitIsKept) {
+  namespace fs = std::filesystem;
+  run(runner::lost_files::fixed("1e-2", "a"));
+  keep_database();
+  const auto search = runner::spec_of(
+      "      - {id: searched, method: dpsgd, options: {tuning: composed, candidates: 6}}\n", "s");
+  const auto record = world.out().release_record("s");
+  runner::FakeExecutor none, searching;
+  world.run(search, none, [] { return true; });
+  fs::copy_file(record, record + ".before");
+  world.run(search, searching, [&] { return searching.ended >= 3; });
+  fs::rename(record + ".before", record);
+  put_database_back();
+  world.close_database();
+  ASSERT_TRUE(write_file_atomically(spec(), runner::lost_files::fixed("3e-2", "c")));
+  EXPECT_THAT(said({"--cap", "90"}, 0), HasSubstr("--cap 90 lets all of this start."));
+  EXPECT_THAT(read({"odometer"}, 0), Not(HasSubstr("cannot be read")));
+  fs::remove(world.out().draw_key("s"));
+  EXPECT_THAT(said({"--cap", "90"}, 2),
+              AllOf(HasSubstr("o --cap can be kept."), HasSubstr("cannot be told")));
+  EXPECT_THAT(said({}, 0), HasSubstr("warning: "));
+  EXPECT_THAT(read({"odometer"}, 0), HasSubstr("cannot be read"));
+  // No worker is started.
+  EXPECT_THAT(read({"run", spec(), "--cap", "90"}, 2), HasSubstr("o --cap can be kept."));
 }
 
 class TableChanged : public Changed {
