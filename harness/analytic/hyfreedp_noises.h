@@ -15,10 +15,10 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 
 #include "harness/accounting/accountant.h"
+#include "harness/accounting/default_delta.h"
 #include "harness/base/describe.h"
 
 namespace hyfreedp::analytic {
@@ -35,7 +35,7 @@ struct NoiseSetting {
   static constexpr std::array kNames = {description::Name{"given_delta", "delta"}};
 
   double sample_rate() const { return std::min(1.0, double(batch) / double(records)); }
-  double delta() const { return given_delta.value_or(std::pow(double(records), -1.1)); }
+  double delta() const { return given_delta.value_or(accounting::default_delta(records)); }
 };
 BOOST_DESCRIBE_STRUCT(NoiseSetting, (),
                       (records, batch, steps, interval, points, gamma, given_delta, epsilon))

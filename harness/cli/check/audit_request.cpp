@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "harness/accounting/accountant.h"
+#include "harness/accounting/default_delta.h"
 #include "harness/cli/common/accounting_flags.h"
 #include "harness/mechanism/probe_split.h"
 
@@ -164,7 +165,7 @@ Result<Setting> read_setting(const AuditRequest& given) {
                     "must be at least 1.",
                     setting.sample_rate, setting.population, setting.batch_size()));
   }
-  setting.delta = std::pow(static_cast<double>(setting.population), -1.1);
+  setting.delta = accounting::default_delta(setting.population);
   if (given.delta) {
     const auto delta = delta_of(given.delta);
     if (!delta) return delta.error();

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <sstream>
 
+#include "harness/accounting/default_delta.h"
 #include "harness/accounting/mechanism.h"
 #include "harness/base/text.h"
 #include "plots/figures.h"
@@ -109,7 +110,7 @@ Result<std::vector<double>> AccountingRequest::deltas(const Sampling& sampling,
                                                       const std::string& missing) const {
   if (delta) return each_of(delta, delta_of);
   if (sampling.records < 2) return error(missing);
-  return std::vector<double>{std::pow(static_cast<double>(sampling.records), -1.1)};
+  return std::vector<double>{accounting::default_delta(sampling.records)};
 }
 
 Result<accounting::Neighbouring> AccountingRequest::neighbours() const {

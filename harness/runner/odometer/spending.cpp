@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 #include <utility>
 
 #include "baselines/baseline.h"
+#include "harness/accounting/default_delta.h"
 #include "harness/base/text.h"
 #include "harness/mechanism/releases.h"
 #include "harness/runner/odometer/odometer.h"
@@ -13,8 +13,6 @@ namespace hyfreedp::runner {
 using accounting::Event;
 
 namespace {
-
-constexpr double kDeltaPower = -1.1;  // as `delta: N^-1.1` of a spec
 
 // Returns the events by split; in one part if a record may have been in several.
 std::map<std::string, std::vector<Event>> parts_of(const Spending& spending) {
@@ -94,7 +92,7 @@ void Spending::add(const Spending& other) {
 }
 
 double default_delta(const Spending& spending) {
-  return std::pow(static_cast<double>(std::max<std::int64_t>(spending.records, 2)), kDeltaPower);
+  return accounting::default_delta(std::max<std::int64_t>(spending.records, 2));
 }
 
 Result<bool> is_within(const Spending& spending, double epsilon, double delta) {

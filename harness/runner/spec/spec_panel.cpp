@@ -4,6 +4,7 @@
 
 #include "datasets/facts.h"
 #include "datasets/same_data.h"
+#include "harness/accounting/default_delta.h"
 #include "harness/base/text.h"
 #include "harness/mechanism/releases.h"
 #include "harness/runner/lineage/initial_weights.h"
@@ -22,9 +23,6 @@ const std::vector<std::string> kPanelKeys = {
     "delta", "accountant", "train",   "evaluate", "rows",  "footnotes", "paper",   "table"};
 constexpr double kLargestDelta = 1e-3;
 constexpr const char* kOnlyPanel = "main";  // id of the panel of a spec without `panels`
-
-// N^-1.1 of the public size of the training split.
-double delta_of_size(std::int64_t population) { return std::pow(static_cast<double>(population), -1.1); }
 
 std::string delta_outside(double delta) { return fmt::format("must lie between 0 and 1, not {}", delta); }
 
@@ -235,7 +233,7 @@ void read_columns(const Layers& layers, PanelParts& parts, Problems& problems) {
   const auto population = parts.sizes->private_train;
   if (const auto given = layers.find("delta")) {
     parts.delta = problems.take(read_delta(*given, population));
-  } else if (const auto delta = delta_of_size(population); delta < 1) {
+  } else if (const auto delta = accounting::default_delta(population); delta < 1) {
     parts.delta = delta;
   } else {
     problems.add(layers.find("dataset")->wrong_inside(
