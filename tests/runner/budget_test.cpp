@@ -155,7 +155,7 @@ TEST(Budget, ReservesRunsThatAreDrawnOnce) {
   const auto run = [&](FakeExecutor& executor, const std::function<bool()>& stop) {
     auto spec = world.read(yaml);
     auto studies = plan_release(spec).value();
-    show_draws(world.out(), studies, "drawn").value();
+    show_draws(world.out(), studies, "drawn", spec.hash()).value();
     auto open = Budget::open(world.store(), world.out(), {}).value();
     EXPECT_TRUE(open.reserve(studies));
     const auto most = open.forecast(kDelta)->at(0).then;

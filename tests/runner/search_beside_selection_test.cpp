@@ -4,6 +4,7 @@
 #include <boost/algorithm/string/replace.hpp>
 #include <gmock/gmock.h>
 
+#include "harness/random/key_file.h"
 #include "harness/runner/execute/cancelled_study.h"
 #include "harness/runner/upkeep/merge.h"
 #include "tests/runner/lost_files.h"
@@ -15,6 +16,7 @@ using namespace lost_files;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 std::string both(const std::string& head) {
   auto yaml = spec_of(
@@ -96,7 +98,11 @@ using UnseededSearch = SearchBesideSelection;
 
 TEST_P(UnseededSearch, IsNotToldApartWithoutTheKeyOfItsDraws) {
   lose();
-  fs::remove(world.out().draw_key("both"));
+  const auto key = world.out().draw_key("both");
+  fs::remove(key);
+  ASSERT_TRUE(random::create_or_read_key(key));
+  EXPECT_THAT(untold(), SizeIs(1)) << "another key";
+  fs::remove(key);
   EXPECT_THAT(untold(),
               ElementsAre(HasSubstr("which of them are those of the row small, searched cannot be told")));
   ASSERT_TRUE(restore_from_records(world.store(), world.out()));
@@ -108,6 +114,35 @@ TEST_P(UnseededSearch, IsNotToldApartWithoutTheKeyOfItsDraws) {
   const auto merged = merge_folders(into.out(), into.store(), {OutFolder{mine}});
   ASSERT_FALSE(merged);
   EXPECT_THAT(merged.error().message, HasSubstr("cannot be told"));
+}
+
+// Its row, which was left out when database and record were of, says of no rule, since its method
+// can also search.
+TEST_P(UnseededSearch, RunsOfASelectionAreNoSearchs) {
+  auto yaml =
+      spec_of("      - {id: selected, method: dpsgd, options: {tuning: selection, mean_runs: 12}}\n" + kFixed,
+              "both");
+  boost::algorithm::replace_all(yaml, "seeds: [0, 1]", "seeds: [0]");
+  const auto record = world.out().release_record("both");
+  do {
+    world.forget_database();
+    fs::remove_all(world.out().journals());
+    fs::remove_all(world.out().keys());
+    FakeExecutor fixed_alone, selecting;
+    world.run_only(yaml, {"row=fixed"}, fixed_alone);
+    keep_database();
+    fs::copy_file(record, kept() + ".record", fs::copy_options::overwrite_existing);
+    world.run(yaml, selecting, [&] { return selecting.ended >= 2; });
+  } while (std::ranges::all_of(world.store().studies("both").value(), results::is_answered));
+  fs::copy_file(kept() + ".record", record, fs::copy_options::overwrite_existing);
+  put_database_back();
+  world.close_database();
+  const auto copy = copy_of_folder(world.out()).value();
+  for (const auto& study : copy.store->studies("both").value())
+    EXPECT_THAT(study.trials, SizeIs(study.row == "fixed" ? 1 : 0)) << study.row;
+  const auto odometer = odometer_of(*copy.store, world.out()).value();
+  EXPECT_TRUE(odometer.data.at(0).has_unknown_selection) << "the odometer says \"at least\"";
+  world.reopen_database();
 }
 
 // The key that a finished run left tells of another attempt, which a command that reads must leave

@@ -193,7 +193,8 @@ Result<runner::Budget> reserved_budget(const results::Store& store, const runner
   auto studies = runner::plan_release(spec);
   if (!studies) return studies.error();
   if (draws) {
-    if (auto shown = runner::show_draws(folder, *studies, spec.content.name); !shown) return shown.error();
+    if (auto shown = runner::show_draws(folder, *studies, spec.content.name, spec.hash()); !shown)
+      return shown.error();
   }
   if (auto reserved = budget->reserve(runner::covered(std::move(*studies), only)); !reserved)
     return reserved.error();

@@ -81,7 +81,9 @@ Result<std::vector<std::string>> AskedRuns::of(const results::StudyRecord& study
   const auto planned = plan_of(study.spec);
   if (!planned) return planned.error();
   const auto own = std::ranges::find(**planned, study.id, &PlannedStudy::id);
-  if (own == (**planned).end()) return std::vector<std::string>();
+  // The row of a method that can be read in several ways does not say that it makes a selection
+  // before that is booked.
+  if (own == (**planned).end() || own->baseline->confidential_runs) return std::vector<std::string>();
   const auto& cell = own->cell;
   const bool may_be_own = std::ranges::any_of(unknown_, [&](const trial::TrialConfig& config) {
     return !config.noise_seed && as_json(config.dataset) == as_json(cell.base.dataset);
@@ -126,7 +128,7 @@ Result<const std::vector<PlannedStudy>*> AskedRuns::plan_of(const std::string& s
   if (!content) return content.error();
   auto plan = plan_release({.path = spec, .text = (**record).text, .content = std::move(*content)});
   if (!plan) return plan.error();
-  if (auto shown = show_draws(out_, *plan, spec); !shown) return shown.error();
+  if (auto shown = show_draws(out_, *plan, spec, (**record).hash); !shown) return shown.error();
   known->second = std::move(*plan);
   return &known->second;
 }

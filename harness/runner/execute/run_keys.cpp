@@ -58,7 +58,11 @@ Result<std::optional<std::string>> hide_draws(const OutFolder& out, std::vector<
   return std::optional(path);
 }
 
-Result<void> show_draws(const OutFolder& out, std::vector<PlannedStudy>& planned, const std::string& spec) {
+Result<void> show_draws(const OutFolder& out, std::vector<PlannedStudy>& planned, const std::string& spec,
+                        const std::string& hash) {
+  const auto lost = has_lost_its_draws(out, spec, hash);
+  if (!lost) return lost.error();
+  if (*lost) return {};
   const auto key = random::read_key(out.draw_key(spec));
   if (!key) return key.error();
   if (*key) draw_from((**key).key, planned);

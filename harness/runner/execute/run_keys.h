@@ -25,8 +25,10 @@ Result<std::optional<std::string>> hide_draws(const OutFolder& out, std::vector<
                                               const std::map<std::string, results::StudyRecord>& recorded);
 
 // Gives studies that `cap` reserves what they draw from, where an earlier run of the spec has made
-// the key: their runs are those that will be asked for. Nothing is made.
-Result<void> show_draws(const OutFolder& out, std::vector<PlannedStudy>& planned, const std::string& spec);
+// the key: their runs are those that will be asked for. A key that is not the one of the spec of
+// that hash, as its release record names it, gives them nothing. Nothing is made.
+Result<void> show_draws(const OutFolder& out, std::vector<PlannedStudy>& planned, const std::string& spec,
+                        const std::string& hash);
 
 // Once all studies have an answer: completes the spec's release record, which says from then on
 // what came of the draws, and deletes their key; not while a study that draws is cancelled, with
