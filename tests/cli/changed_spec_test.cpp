@@ -215,6 +215,7 @@ TEST_F(OlderDatabase, WhereNobodyCanTellWhoseRunsThereAreNoLimitIsKept) {
               AllOf(HasSubstr("o --cap can be kept."), HasSubstr("cannot be told")));
   EXPECT_THAT(said({}, 0), HasSubstr("warning: "));
   EXPECT_THAT(read({"odometer"}, 0), HasSubstr("cannot be read"));
+  EXPECT_THAT(read({"merge", world.out().journals()}, 2), HasSubstr("cannot be told"));
   // No worker is started.
   EXPECT_THAT(read({"run", spec(), "--cap", "90"}, 2), HasSubstr("o --cap can be kept."));
 }

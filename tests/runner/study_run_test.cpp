@@ -229,6 +229,13 @@ TEST(StudyRun, AnEndToEndRowPricesAllItDid) {
     return conclusion;
   };
   EXPECT_EQ(why_it_failed(called_oracle), "");
+  auto says_no_rule = called_oracle;
+  says_no_rule.conclude = [&](const Cell& cell, auto known) -> Result<Conclusion> {
+    auto conclusion = called_oracle.conclude(cell, known);
+    conclusion->composition = {};
+    return conclusion;
+  };
+  EXPECT_THAT(why_it_failed(says_no_rule), HasSubstr("does not say how its runs compose"));
 
   for (const bool oracle : {true, false}) {
     auto peeks = honest;

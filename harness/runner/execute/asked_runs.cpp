@@ -98,6 +98,18 @@ Result<std::vector<std::string>> AskedRuns::of(const results::StudyRecord& study
   return of(*own, study);
 }
 
+std::vector<std::string> AskedRuns::take(const results::StudyRecord& study,
+                                         std::vector<std::string>& untold) {
+  if (!has_unknown()) return {};
+  auto found = of(study);
+  if (!found) {
+    untold.push_back(found.error().message);
+    return {};
+  }
+  enter(study.id, *found);
+  return std::move(*found);
+}
+
 Result<std::vector<std::string>> AskedRuns::of(const PlannedStudy& planned,
                                                const results::StudyRecord& study) {
   std::vector<std::string> runs;
@@ -119,18 +131,16 @@ Result<std::vector<std::string>> AskedRuns::of(const PlannedStudy& planned,
 }
 
 Result<const std::vector<PlannedStudy>*> AskedRuns::plan_of(const std::string& spec) {
-  const auto [known, is_new] = plans_.try_emplace(spec);
-  if (!is_new) return &known->second;
+  if (const auto known = plans_.find(spec); known != plans_.end()) return &known->second;
   const auto record = store_.spec(spec);
   if (!record) return record.error();
-  if (!*record) return &known->second;
+  if (!*record) return &plans_[spec];
   auto content = results::spec_of(**record);
   if (!content) return content.error();
   auto plan = plan_release({.path = spec, .text = (**record).text, .content = std::move(*content)});
   if (!plan) return plan.error();
   if (auto shown = show_draws(out_, *plan, spec, (**record).hash); !shown) return shown.error();
-  known->second = std::move(*plan);
-  return &known->second;
+  return &(plans_[spec] = std::move(*plan));
 }
 
 Result<std::vector<std::string>> list_asked_runs(results::Store& store, const OutFolder& out) {
@@ -142,14 +152,9 @@ Result<std::vector<std::string>> list_asked_runs(results::Store& store, const Ou
   if (!studies) return studies.error();
   for (auto& study : *studies) {
     if (results::is_answered(study) && !results::is_cancelled(study)) continue;
-    const auto found = asked->of(study);
-    if (!found) {
-      untold.push_back(found.error().message);
-      continue;
-    }
-    if (found->empty()) continue;
-    asked->enter(study.id, *found);
-    study.trials.insert(study.trials.end(), found->begin(), found->end());
+    const auto found = asked->take(study, untold);
+    if (found.empty()) continue;
+    study.trials.insert(study.trials.end(), found.begin(), found.end());
     if (auto put = store.put_study(study); !put) return put.error();
   }
   return untold;

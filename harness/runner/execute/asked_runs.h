@@ -31,11 +31,13 @@ class AskedRuns {
   // study that its spec does not have any more. An error where the key of the spec's draws is lost,
   // the study draws its runs, and one that the database does not have may be among them.
   Result<std::vector<std::string>> of(const results::StudyRecord& study);
-  // The study lists these runs from now on.
-  void enter(const std::string& study, const std::vector<std::string>& runs);
+  // The same, of a study that lists them from now on. None where nobody can tell which they are;
+  // `untold` gets why.
+  std::vector<std::string> take(const results::StudyRecord& study, std::vector<std::string>& untold);
 
  private:
   AskedRuns(results::Store& store, const OutFolder& out) : store_(store), out_(out) {}
+  void enter(const std::string& study, const std::vector<std::string>& runs);
   Result<void> find_unknown();
   Result<const std::vector<PlannedStudy>*> plan_of(const std::string& spec);
   Result<std::vector<std::string>> of(const PlannedStudy& planned, const results::StudyRecord& study);

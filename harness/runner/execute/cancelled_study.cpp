@@ -217,20 +217,6 @@ Result<std::vector<std::string>> later_runs(const results::Store& store, const A
   return found;
 }
 
-// The runs that it does not list and its plan asks for. Where nobody can tell which they are, it
-// stays as it is, and `untold` gets why.
-std::vector<std::string> found_of(AskedRuns& asked, const results::StudyRecord& study,
-                                  std::vector<std::string>& untold) {
-  if (!asked.has_unknown()) return {};
-  auto found = asked.of(study);
-  if (!found) {
-    untold.push_back(found.error().message);
-    return {};
-  }
-  asked.enter(study.id, *found);
-  return std::move(*found);
-}
-
 // Returns none where it costs no more than it says, or a file cannot be read.
 std::optional<results::StudyRecord> priced_again(const results::Store& store, const OutFolder& out,
                                                  const results::StudyRecord& study) {
@@ -320,7 +306,7 @@ Result<std::vector<std::string>> catch_up(results::Store& store, const OutFolder
   for (auto study : *studies) {
     const bool is_cancelled = results::is_cancelled(study);
     if (!is_cancelled && results::is_answered(study)) continue;
-    auto found = found_of(*asked, study, untold);
+    auto found = asked->take(study, untold);
     if (!is_cancelled) study.trials.insert(study.trials.end(), found.begin(), found.end());
     if (auto taken = take_in_runs(store, out, study); !taken) return taken.error();
     if (!is_cancelled) {
