@@ -492,5 +492,25 @@ TEST(RegisteredModel, HeadsBeginAtZeroOrDrawn) {
   EXPECT_GE(offered, 5);
 }
 
+Reads read_of(const ModelInput& input) {
+  if (!input.is_sequence()) return Reads::numbers;
+  return input.predicts_tokens() ? Reads::sequences : Reads::classified_sequences;
+}
+
+TEST(Registry, ReadsWhatItsExampleHasAndRefusesOthersNamingModelsThatReadThem) {
+  for (const auto& example : examples()) {
+    const auto& facts = *find_model(example.name).value();
+    EXPECT_EQ(facts.reads, read_of(example.input)) << example.name;
+    for (const auto& other : examples()) {
+      if (read_of(other.input) == facts.reads) continue;
+      const auto refused = blueprint(example.name, example.resolved(), other.input);
+      ASSERT_FALSE(refused) << example.name << " on the data of " << other.name;
+      const auto& message = refused.error().message;
+      if (message.find("Use one that has") != std::string::npos) continue;
+      EXPECT_NE(message.find(other.name), std::string::npos) << message << "; of " << other.name;
+    }
+  }
+}
+
 }  // namespace registry_test
 }  // namespace hyfreedp::models

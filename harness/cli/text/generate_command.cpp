@@ -16,8 +16,8 @@ namespace hyfreedp::cli {
 namespace {
 
 constexpr std::string_view kText = R"(
-Has the network of a weights folder continue prompts: gpt2, llama or opt, with the tokenizer in the
-folder. WEIGHTS is a folder, or the name of fetched weights; it may be what
+Has the network of a weights folder continue prompts, one that predicts tokens, with the tokenizer
+in the folder. WEIGHTS is a folder, or the name of fetched weights; it may be what
 `run --keep-weights` kept.
 Prints a JSON object for each prompt: prompt, text, tokens, ended (whether by the end of text).
   --beam N        beam search with N beams, as transformers' generate finds its text

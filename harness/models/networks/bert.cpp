@@ -263,6 +263,7 @@ namespace {
 Facts facts_of(Family family, std::vector<OptionSpec> own) {
   const std::string targets = "query,value";
   return {.name = name_of(family),
+          .reads = Reads::classified_sequences,
           .options = with_adapters(may_be_absent(options_of<BertOptions>(std::move(own))), targets, true),
           .microbatch = 64,
           .example = {.dataset = "synthetic-tokens",

@@ -17,6 +17,7 @@ struct CnnOptions {
 BOOST_DESCRIBE_STRUCT(CnnOptions, (), (channels, filters, hidden))
 
 Result<CnnShape> shape_of(const Request& request) {
+  if (auto numbers = need_numbers(request); !numbers) return numbers.error();
   const auto own = read_options<CnnOptions>(request.options);
   const auto& input = request.input;
   CnnShape shape;
@@ -28,8 +29,8 @@ Result<CnnShape> shape_of(const Request& request) {
   shape.filters2 = own.filters[1];
   const auto pixels = input.features / shape.channels;
   shape.side = std::llround(std::sqrt(static_cast<double>(pixels)));
-  if (input.is_sequence() || shape.side * shape.side * shape.channels != input.features) {
-    const auto is_image = !input.is_sequence() && input.image[0] > 1 && input.image[0] != shape.channels;
+  if (shape.side * shape.side * shape.channels != input.features) {
+    const auto is_image = input.image[0] > 1 && input.image[0] != shape.channels;
     return error(fmt::format(
         "model cnn: {} features are not a square image with {} channel(s). {}", input.features,
         shape.channels,

@@ -81,10 +81,15 @@ struct Request {
   std::string where() const { return "model " + model; }
 };
 
+// What a network reads: vectors and images, sequences of tokens with one class each, or sequences
+// of which it predicts each token.
+enum class Reads { numbers, classified_sequences, sequences };
+
 struct Facts {
   std::string name;
   std::string title;
   std::string source;
+  Reads reads = Reads::numbers;
   std::vector<OptionSpec> options;
   // Default number of samples in memory at once. It keeps the matrix products busy and the recorded
   // pass small.

@@ -145,6 +145,7 @@ Facts gpt2_facts() {
   return {.name = kModel,
           .title = "GPT-2",
           .source = "Radford et al., 2019; names and weights of Hugging Face",
+          .reads = Reads::sequences,
           .options = with_blocks("gpt2, gpt2-medium, gpt2-large, gpt2-xl or distilgpt2", targets),
           .microbatch = 16,
           .example = {.dataset = "synthetic-tokens",

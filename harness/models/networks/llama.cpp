@@ -310,6 +310,7 @@ Facts llama_facts() {
   return {.name = kModel,
           .title = "Llama",
           .source = "Touvron et al., arXiv:2302.13971; names and weights of Hugging Face",
+          .reads = Reads::sequences,
           .options = with_adapters(may_be_absent(options_of<LlamaOptions>(std::move(sizes))), targets, false),
           .microbatch = 16,
           .example = {.dataset = "synthetic-tokens",

@@ -38,7 +38,7 @@ Result<void> read_program(const Request& request, const SharedOptions& shared, M
 }
 
 Result<Description> describe(const Request& request) {
-  if (auto vectors = need_vectors(request); !vectors) return vectors.error();
+  if (auto numbers = need_numbers(request); !numbers) return numbers.error();
   const auto own = read_options<MlpOptions>(request.options);
   MlpShape shape{.features = request.input.features,
                  .hidden = own.hidden,

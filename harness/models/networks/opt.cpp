@@ -137,6 +137,7 @@ Facts opt_facts() {
       .name = kModel,
       .title = "OPT",
       .source = "Zhang et al., arXiv:2205.01068; names and weights of Hugging Face",
+      .reads = Reads::sequences,
       .options = with_blocks("opt-125m, opt-1.3b, opt-2.7b, opt-6.7b, opt-13b, opt-30b or opt-66b", targets),
       .microbatch = 16,
       .example = {.dataset = "synthetic-tokens",

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "harness/base/text.h"
+#include "harness/models/networks/registry.h"
 
 namespace hyfreedp::models {
 
@@ -26,19 +27,33 @@ Result<void> decided_once(const Request& request, const std::vector<const char*>
   return once ? decides_alone(request.where(), request.options, "size", sizes) : once;
 }
 
-Result<void> need_vectors(const Request& request) {
+namespace {
+
+// The models for that, as they follow "Use".
+std::string models_that_read(Reads what) {
+  std::string names;
+  for (const auto& facts : model_facts()) {
+    if (facts.reads != what) continue;
+    names += (names.empty() ? "" : " or ") + facts.name;
+  }
+  return names;
+}
+
+}  // namespace
+
+Result<void> need_numbers(const Request& request) {
   if (!request.input.is_sequence()) return {};
-  return error(fmt::format(
-      "{}: it takes vectors of numbers, but the dataset has sequences of tokens. Use {}.", request.where(),
-      request.input.predicts_tokens() ? "gpt2, llama or opt" : "bert or roberta"));
+  const auto what = request.input.predicts_tokens() ? Reads::sequences : Reads::classified_sequences;
+  return error(fmt::format("{}: it takes numbers, but the dataset has sequences of tokens. Use {}.",
+                           request.where(), models_that_read(what)));
 }
 
 Result<void> need_sequence(const Request& request) {
   if (request.input.predicts_tokens()) return {};
   if (request.input.is_sequence()) {
     return error(
-        request.where() +
-        ": it predicts tokens, but the dataset has one class for each sequence. Use bert or roberta.");
+        fmt::format("{}: it predicts tokens, but the dataset has one class for each sequence. Use {}.",
+                    request.where(), models_that_read(Reads::classified_sequences)));
   }
   return error(request.where() + ": the dataset has no sequences of tokens. Use one that has.");
 }

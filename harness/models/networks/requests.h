@@ -15,7 +15,8 @@ Result<void> decides_alone(const std::string& where, const json::object& options
 // Nor do a folder and a size by name for `sizes`, of which one may be `size` itself.
 Result<void> decided_once(const Request& request, const std::vector<const char*>& sizes);
 
-Result<void> need_vectors(const Request& request);
+// Vectors, or pixels of images.
+Result<void> need_numbers(const Request& request);
 // Sequences each of whose tokens is predicted, or that have a class.
 Result<void> need_sequence(const Request& request);
 Result<void> need_classes_of_sequences(const Request& request);
