@@ -254,7 +254,7 @@ TEST(Cancel, APrivateSelectionStaysChargedWholeAndDoesNotTellItsRuns) {
       EXPECT_NEAR(odometer(world), study.total->epsilon, 1e-9);
       // The release record says the same, where the database is lost.
       world.forget_database();
-      restore_releases(world.store(), world.out(), "ended").value();
+      restore_for(world.store(), world.out(), "ended").value();
       EXPECT_TRUE(results::is_cancelled(study_of(world, "d")));
       EXPECT_NEAR(odometer(world), study.total->epsilon, 1e-9);
       break;

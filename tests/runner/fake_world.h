@@ -17,8 +17,10 @@
 #include "harness/base/files.h"
 #include "harness/mechanism/journal.h"
 #include "harness/random/key_file.h"
+#include "harness/runner/execute/cancelled_study.h"
 #include "harness/runner/execute/coordinator.h"
 #include "harness/runner/odometer/release.h"
+#include "harness/runner/odometer/restored_releases.h"
 #include "harness/trial/code_marks.h"
 #include "results/store/records.h"
 
@@ -352,6 +354,8 @@ class World {
   Result<RunReport> try_run(Spec spec, FakeExecutor& executor, const std::function<bool()>& stop_asked,
                             bool fresh, const std::optional<KeptWeights>& keeper = {}, const Only& only = {},
                             bool replace = false) {
+    restore_for(*store_, out(), spec.content.name, fresh).value();
+    catch_up(*store_, out()).value();
     enter_spec(*store_, out(), spec, fresh, replace).value();
     Progress progress(silent_, Progress::Style::none);
     Coordinator coordinator(*store_, executor, out(), progress);

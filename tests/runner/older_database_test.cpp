@@ -325,7 +325,9 @@ TEST_F(OlderTuned, ARowWhoseDrawsAreLostIsNotCancelledBesideUnknownRuns) {
   fs::rename(key, kept() + ".key");
   const auto study = world.store().studies("q").value().at(0).id;
   const StudyRequest request{.kind = StudyRequest::Kind::cancel, .studies = {study}};
-  const auto done = carry_out(world.store(), world.out(), request);
+  world.close_database();
+  const auto done = hand_in(world.out(), request, std::chrono::seconds(1));
+  world.reopen_database();
   ASSERT_FALSE(done);
   EXPECT_THAT(done.error().message, HasSubstr("key of this spec's draws is gone"));
   EXPECT_FALSE(results::is_answered(world.store().study(study).value().value()));

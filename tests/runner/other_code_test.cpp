@@ -54,7 +54,7 @@ class OtherCode : public ::testing::Test {
   // `hyfreedp run --retrain`; how many trials it trained.
   std::size_t retrain(const std::string& yaml, const std::vector<std::string>& asked) {
     auto spec = world_.read(yaml);
-    restore_releases(world_.store(), world_.out(), "spent").value();
+    restore_for(world_.store(), world_.out(), "spent").value();
     runner::retrain(world_.store(), world_.out(), spec,
                     rows_to_retrain(changed(), asked, spec.content).value())
         .value();

@@ -14,6 +14,7 @@ namespace search_beside_selection_test {
 
 using namespace lost_files;
 using ::testing::ElementsAre;
+using ::testing::Ge;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -73,10 +74,41 @@ TEST_P(SearchBesideSelection, IsChargedByItself) {
   EXPECT_THAT(untold(), IsEmpty());
   EXPECT_NEAR(epsilon(), spent, 1e-6 * spent);
   ASSERT_TRUE(restore_from_records(world.store(), world.out()));
-  const auto told = catch_up(world.store(), world.out());
-  ASSERT_TRUE(told) << told.error().message;
-  EXPECT_THAT(*told, IsEmpty());
+  const auto caught_up = catch_up(world.store(), world.out());
+  ASSERT_TRUE(caught_up) << caught_up.error().message;
   EXPECT_NEAR(epsilon(), spent, 1e-6 * spent);
+}
+
+// The record would have the search's runs as the selection's.
+TEST_P(SearchBesideSelection, IsChargedByItselfWhereItsRecordIsWrittenAnew) {
+  const auto yaml = both(GetParam() ? "noise_seed: s\n" : "");
+  FakeExecutor none, searching;
+  world.run(yaml, none, [] { return true; });
+  keep_database();
+  world.run(yaml, searching, [&] { return searching.ended >= 10; });
+  fs::remove(world.out().release_record("both"));
+  put_database_back();
+  run(fixed("1e-2", "other"));
+  const auto spent = epsilon();
+  EXPECT_GT(spent, 2 * epsilon_of_one());
+  world.forget_database();
+  EXPECT_NEAR(epsilon(), spent, 1e-6 * spent);
+}
+
+// It waits for some of its runs, asks for no others after these, and so has none of the
+// selection's.
+TEST_P(SearchBesideSelection, IsToldApartWhileItWaits) {
+  const auto yaml = both(GetParam() ? "noise_seed: s\n" : "");
+  FakeExecutor none, running;
+  world.run(yaml, none, [] { return true; });
+  const auto record = world.out().release_record("both");
+  fs::copy_file(record, kept() + ".record");
+  keep_database();
+  running.order = Order::last_in;  // the selection's runs first
+  world.run(yaml, running, [&] { return running.ended >= 6; });
+  fs::copy_file(kept() + ".record", record, fs::copy_options::overwrite_existing);
+  put_database_back();
+  EXPECT_THAT(untold(), IsEmpty());
 }
 
 // A merge brings the search's row with its runs.
@@ -106,9 +138,9 @@ TEST_P(UnseededSearch, IsNotToldApartWithoutTheKeyOfItsDraws) {
   EXPECT_THAT(untold(),
               ElementsAre(HasSubstr("which of them are those of the row small, searched cannot be told")));
   ASSERT_TRUE(restore_from_records(world.store(), world.out()));
-  const auto told = catch_up(world.store(), world.out());
-  ASSERT_TRUE(told) << told.error().message;
-  EXPECT_EQ(told->size(), 1U);
+  const auto caught_up = catch_up(world.store(), world.out());
+  ASSERT_FALSE(caught_up);
+  EXPECT_THAT(caught_up.error().message, HasSubstr("cannot be told"));
   const auto mine = copied();
   World into(World::Database::in_folder);
   const auto merged = merge_folders(into.out(), into.store(), {OutFolder{mine}});
@@ -166,6 +198,60 @@ TEST_P(UnseededSearch, ACommandThatReadsDeletesNoKey) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Drawn, UnseededSearch, ::testing::Values(false));
+
+// A search that asks for its last runs when its first have ended. The parameter is its row, which
+// has three of these.
+class SearchInStages : public LostFiles, public ::testing::WithParamInterface<std::string> {
+ protected:
+  // One of its last runs has ended when all is killed, and database and record are of before its
+  // first. Returns the journal of its first run.
+  std::string lose() {
+    const auto yaml = boost::replace_all_copy(spec_of(GetParam(), "staged"), "seeds: [0, 1]", "seeds: [0]");
+    FakeExecutor none, searching;
+    world.run(yaml, none, [] { return true; });
+    keep_database();
+    const auto record = world.out().release_record("staged");
+    fs::copy_file(record, kept() + ".record");
+    world.run(yaml, searching, [&] { return searching.ended >= 4; });
+    fs::copy_file(kept() + ".record", record, fs::copy_options::overwrite_existing);
+    put_database_back();
+    return world.out().journal(searching.submitted.front());
+  }
+  void expect_untold() {
+    world.close_database();
+    const auto copy = copy_of_folder(world.out()).value();
+    world.reopen_database();
+    EXPECT_THAT(copy.untold, ElementsAre(HasSubstr("waits for a run")));
+    const auto caught_up = catch_up(world.store(), world.out());
+    ASSERT_FALSE(caught_up);
+    EXPECT_THAT(caught_up.error().message, HasSubstr("the row small, "));
+  }
+};
+
+TEST_P(SearchInStages, IsToldByItsJournals) {
+  lose();
+  const auto caught_up = catch_up(world.store(), world.out());
+  ASSERT_TRUE(caught_up) << caught_up.error().message;
+  EXPECT_THAT(world.store().studies("staged").value().at(0).trials.size(), Ge(4U));
+}
+
+TEST_P(SearchInStages, IsNotToldWithoutAJournalOfTheFirst) {
+  fs::remove(lose());
+  expect_untold();
+}
+
+TEST_P(SearchInStages, IsNotToldWithAnOlderJournalOfTheFirst) {
+  const auto journal = lose();
+  const auto text = read_file(journal).value();
+  ASSERT_TRUE(write_file_atomically(journal, text.substr(0, text.rfind('\n', text.size() - 2) + 1)));
+  ASSERT_FALSE(mechanism::read_journal(journal).value().finish);
+  expect_untold();
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rows, SearchInStages,
+    ::testing::Values("      - {method: linear-scaling, options: {t_min: 2, t_max: 6, r_max: 8}}\n",
+                      "      - {method: subset-tuning, options: {grid: [1e-3, 1e-2, 1e-1]}}\n"));
 
 }  // namespace search_beside_selection_test
 }  // namespace hyfreedp::runner

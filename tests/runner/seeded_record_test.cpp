@@ -170,7 +170,7 @@ TEST_P(SeededRecord, IsOlderThanRunsOfWhichJournalsTell) {
   change_to(copy);
   ASSERT_TRUE(write_file_atomically(world.out().release_record("q"), early));
   world.forget_database();
-  ASSERT_TRUE(restore_releases(world.store(), world.out(), "other"));
+  ASSERT_TRUE(restore_for(world.store(), world.out(), "other"));
   ASSERT_TRUE(catch_up(world.store(), world.out()));
   run(other);
   EXPECT_DOUBLE_EQ(spent(), kept);

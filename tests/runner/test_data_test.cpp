@@ -230,7 +230,7 @@ TEST_F(RecordedData, IsInTheReleaseRecordToo) {
     FakeExecutor executor;
     world.run(spec, executor);
     const auto fresh = results::Store::in_memory().value();
-    ASSERT_TRUE(restore_releases(*fresh, world.out(), "again"));
+    ASSERT_TRUE(restore_for(*fresh, world.out(), "again"));
     const auto known = world.store().data().value();
     EXPECT_FALSE(known.empty());
     EXPECT_EQ(fresh->data().value(), known);

@@ -233,15 +233,6 @@ Result<void> print_known(const results::Store& store, const runner::OutFolder& f
   return {};
 }
 
-// `untold`: why it cannot be told which runs are whose. An error with --cap, which would not hold.
-Result<void> all_told(const std::vector<std::string>& untold, const RunRequest& request, std::ostream& out) {
-  for (const auto& why : untold) {
-    if (request.cap) return error("No --cap can be kept. " + why);
-    out << "hyfreedp run: warning: " << why << '\n';
-  }
-  return {};
-}
-
 // Prints what the odometers show now, and when all that the spec starts with is done.
 Result<void> print_forecast(const RunRequest& request, runner::Spec spec, const runner::Only& only,
                             const std::vector<runner::PlannedStudy>& planned, std::ostream& out) {
@@ -255,7 +246,7 @@ Result<void> print_forecast(const RunRequest& request, runner::Spec spec, const 
     return restored;
   const auto untold = runner::list_asked_runs(**store, folder);
   if (!untold) return untold.error();
-  if (auto told = all_told(*untold, request, out); !told) return told;
+  if (!untold->empty()) return error(untold->front());
   if (auto apart = runner::check_test_sets(**store, folder, spec.content); !apart) return apart;
   if (!request.retrain.empty()) {
     const auto worker = runner::find_worker();
@@ -407,12 +398,9 @@ Result<int> train(const RunRequest& request, runner::Spec spec, const runner::On
   const auto store = results::Store::open(folder.database(), results::Store::Mode::read_write);
   if (!store) return store.error();
   const auto& name = spec.content.name;
-  if (auto restored = runner::restore_releases(**store, folder, name, request.fresh); !restored) {
+  if (auto restored = runner::restore_for(**store, folder, name, request.fresh); !restored)
     return restored.error();
-  }
-  const auto untold = runner::catch_up(**store, folder);
-  if (!untold) return untold.error();
-  if (auto told = all_told(*untold, request, err); !told) return told.error();
+  if (auto caught_up = runner::catch_up(**store, folder); !caught_up) return caught_up.error();
   if (auto apart = runner::check_test_sets(**store, folder, spec.content); !apart) {
     return apart.error();
   }

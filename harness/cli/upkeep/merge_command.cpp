@@ -44,9 +44,7 @@ Outcome merge(const MergeRequest& request, std::ostream& out, std::ostream&) {
   const auto store = results::Store::open(into.database(), results::Store::Mode::read_write);
   if (!store) return store.error();
   if (auto restored = runner::restore_from_records(**store, into); !restored) return restored.error();
-  const auto untold = runner::catch_up(**store, into);
-  if (!untold) return untold.error();
-  if (!untold->empty()) return error(untold->front());
+  if (auto caught_up = runner::catch_up(**store, into); !caught_up) return caught_up.error();
   const auto report = runner::merge_folders(into, **store, others);
   if (!report) return in_lines(report.error());
   out << fmt::format("{}: {} new or newly answered, {} the same already.\n", request.out,

@@ -7,6 +7,7 @@
 
 #include "harness/base/files.h"
 #include "harness/mechanism/journal.h"
+#include "harness/random/partition.h"
 #include "harness/runner/execute/run_keys.h"
 #include "harness/runner/execute/study_run.h"
 #include "harness/runner/odometer/charge.h"
@@ -28,6 +29,26 @@ std::optional<trial::TrialConfig> config_of(const OutFolder& out, const std::str
   if (!label || !*label) return std::nullopt;
   auto config = trial::TrialConfig::from_json((**label).config, "key of " + run);
   return config ? std::optional(std::move(*config)) : std::nullopt;
+}
+
+// True also for a run on a part of the data.
+bool is_on_data_of(const trial::TrialConfig& config, const baselines::Cell& cell) {
+  const auto& data = cell.base.dataset;
+  return config.dataset.name == data.name && random::without_part(config.dataset.options) == data.options;
+}
+
+// True if the row asks for more once `waited`, the runs that it waits for, have ended.
+bool asks_for_more(StudyRun run, const std::vector<trial::TrialConfig>& waited) {
+  double score = 0.1;  // any that differ
+  for (const auto& config : waited) {
+    run.receive({.id = config.id(),
+                 .config = config,
+                 .released_score = score,
+                 .oracle_validation = score,
+                 .oracle_train = score});
+    score += 0.5 / static_cast<double>(waited.size());
+  }
+  return !run.advance().empty();
 }
 
 }  // namespace
@@ -63,6 +84,8 @@ Result<AskedRuns> AskedRuns::read(results::Store& store, const OutFolder& out) {
   std::ranges::for_each(*studies, add);
   std::ranges::for_each(*retired, add);
   if (auto found = asked.find_unknown(); !found) return found.error();
+  if (asked.unknown_.empty()) return asked;
+  if (auto found = asked.find_asked(*studies); !found) return found.error();
   return asked;
 }
 
@@ -76,7 +99,38 @@ bool AskedRuns::is_of_other(const std::string& run, const std::string& study) co
          std::ranges::any_of(known->second, [&](const std::string& id) { return id != study; });
 }
 
-Result<std::vector<std::string>> AskedRuns::of(const results::StudyRecord& study) {
+std::vector<std::string> AskedRuns::of(const std::string& study) const {
+  const auto found = asked_.find(study);
+  return found == asked_.end() ? std::vector<std::string>() : found->second;
+}
+
+Result<void> AskedRuns::find_asked(const std::vector<results::StudyRecord>& studies) {
+  for (const auto& study : studies) {
+    if (results::is_answered(study) && !results::is_cancelled(study)) continue;
+    auto found = asked_by(study);
+    if (!found) return found.error();
+    if (found->empty()) continue;
+    enter(study.id, *found);
+    asked_.emplace(study.id, std::move(*found));
+  }
+  for (const auto& row : waiting_) {
+    const auto& cell = row.cell;
+    const bool may_be_own = std::ranges::any_of(unknown_, [&](const trial::TrialConfig& config) {
+      return config.noise_seed == cell.base.noise_seed && is_on_data_of(config, cell) &&
+             !studies_.contains(config.id());
+    });
+    if (!may_be_own) continue;
+    untold_.push_back(fmt::format(
+        "{}: the row {}, {} waits for a run, and the folder has runs on its data that its database lacks: "
+        "which of them the row made afterwards cannot be told, nor what it cost. Put the journal of the run "
+        "or "
+        "a newer database back from a copy.",
+        out_.root, cell.panel, cell.row));
+  }
+  return {};
+}
+
+Result<std::vector<std::string>> AskedRuns::asked_by(const results::StudyRecord& study) {
   if (!lists_its_runs(study.method, study.composition)) return std::vector<std::string>();
   const auto planned = plan_of(study.spec);
   if (!planned) return planned.error();
@@ -86,33 +140,23 @@ Result<std::vector<std::string>> AskedRuns::of(const results::StudyRecord& study
   if (own == (**planned).end() || own->baseline->confidential_runs) return std::vector<std::string>();
   const auto& cell = own->cell;
   const bool may_be_own = std::ranges::any_of(unknown_, [&](const trial::TrialConfig& config) {
-    return !config.noise_seed && as_json(config.dataset) == as_json(cell.base.dataset);
+    return !config.noise_seed && is_on_data_of(config, cell);
   });
   if (may_be_own && !cell.base.noise_seed && !cell.draw_secret && draws_anything({*own})) {
-    return error(fmt::format(
+    untold_.push_back(fmt::format(
         "{}: the key of this spec's draws is gone, and the folder has runs that its database lacks: which of "
         "them are those of the row {}, {} cannot be told, nor what it cost. Put the key or a newer database "
         "back from a copy.",
         out_.draw_key(study.spec), study.panel, study.row));
+    return std::vector<std::string>();
   }
-  return of(*own, study);
+  return asked_by(*own, study);
 }
 
-std::vector<std::string> AskedRuns::take(const results::StudyRecord& study,
-                                         std::vector<std::string>& untold) {
-  if (!has_unknown()) return {};
-  auto found = of(study);
-  if (!found) {
-    untold.push_back(found.error().message);
-    return {};
-  }
-  enter(study.id, *found);
-  return std::move(*found);
-}
-
-Result<std::vector<std::string>> AskedRuns::of(const PlannedStudy& planned,
-                                               const results::StudyRecord& study) {
+Result<std::vector<std::string>> AskedRuns::asked_by(const PlannedStudy& planned,
+                                                     const results::StudyRecord& study) {
   std::vector<std::string> runs;
+  std::vector<trial::TrialConfig> waited;
   StudyRun run(planned, study.spec);
   TrialBook book(store_, out_);
   while (!run.is_waiting() && !run.is_over()) {
@@ -120,13 +164,18 @@ Result<std::vector<std::string>> AskedRuns::of(const PlannedStudy& planned,
       const auto id = config.id();
       const auto end = book.earlier(config);
       if (!end) return end.error();
-      if (*end) run.receive((**end).trial);
+      if (*end) {
+        run.receive((**end).trial);
+      } else {
+        waited.push_back(config);
+      }
       const bool has_begun =
           *end || !is_missing_journal(out_.journal(id)) || std::filesystem::exists(out_.key(id));
       const bool is_listed = std::ranges::count(study.trials, id) > 0;
       if (has_begun && !is_listed && !is_of_other(id, study.id)) runs.push_back(id);
     }
   }
+  if (run.is_waiting() && asks_for_more(run, waited)) waiting_.push_back(planned);
   return runs;
 }
 
@@ -144,20 +193,17 @@ Result<const std::vector<PlannedStudy>*> AskedRuns::plan_of(const std::string& s
 }
 
 Result<std::vector<std::string>> list_asked_runs(results::Store& store, const OutFolder& out) {
-  std::vector<std::string> untold;
-  auto asked = AskedRuns::read(store, out);
+  const auto asked = AskedRuns::read(store, out);
   if (!asked) return asked.error();
-  if (!asked->has_unknown()) return untold;
   auto studies = store.all_studies();
   if (!studies) return studies.error();
   for (auto& study : *studies) {
-    if (results::is_answered(study) && !results::is_cancelled(study)) continue;
-    const auto found = asked->take(study, untold);
+    const auto found = asked->of(study.id);
     if (found.empty()) continue;
     study.trials.insert(study.trials.end(), found.begin(), found.end());
     if (auto put = store.put_study(study); !put) return put.error();
   }
-  return untold;
+  return asked->untold();
 }
 
 Result<FolderCopy> copy_of_folder(const OutFolder& out) {

@@ -14,43 +14,46 @@
 
 namespace hyfreedp::runner {
 
+// The runs that rows do not list, although their plans ask for them and the folder has a journal
+// or a key of them: the database is an older copy, or all was killed before it was told of the
+// run.
 class AskedRuns {
  public:
-  // Reads which runs the studies of the database list, and which runs the folder has beside these.
   static Result<AskedRuns> read(results::Store& store, const OutFolder& out);
 
-  // True if there is a journal or a key of a run that the database does not have: it is an older
-  // copy, or all was killed before it was told of the run.
-  bool has_unknown() const { return !unknown_.empty(); }
-  // True if another study or a retired one lists the run, which is that one's then.
+  // Of an open or cancelled row, by its id; its later rounds of runs follow from how the earlier
+  // ones ended. None that another row lists, whose it is then, none of a private selection, whose
+  // runs are not listed, nor of a row that its spec does not have any more.
+  std::vector<std::string> of(const std::string& study) const;
+  // Rows of which nobody can tell which runs they asked for, a sentence for each. The key of the
+  // spec's draws is lost, the row draws its runs, and one that the database does not have may be
+  // among them; or it waits for a run, after which it asks for more, and runs on its data are left
+  // that no row lists.
+  const std::vector<std::string>& untold() const { return untold_; }
+  // True if another row or a retired one lists the run.
   bool is_of_other(const std::string& run, const std::string& study) const;
-
-  // Returns the runs that the study does not list, although its plan asks for them and the folder
-  // has a journal or a key of them. Later rounds of runs follow from how the earlier ones ended.
-  // None that are another study's, none of a private selection, whose runs are not listed, nor of a
-  // study that its spec does not have any more. An error where the key of the spec's draws is lost,
-  // the study draws its runs, and one that the database does not have may be among them.
-  Result<std::vector<std::string>> of(const results::StudyRecord& study);
-  // The same, of a study that lists them from now on. None where nobody can tell which they are;
-  // `untold` gets why.
-  std::vector<std::string> take(const results::StudyRecord& study, std::vector<std::string>& untold);
 
  private:
   AskedRuns(results::Store& store, const OutFolder& out) : store_(store), out_(out) {}
   void enter(const std::string& study, const std::vector<std::string>& runs);
   Result<void> find_unknown();
+  Result<void> find_asked(const std::vector<results::StudyRecord>& studies);
   Result<const std::vector<PlannedStudy>*> plan_of(const std::string& spec);
-  Result<std::vector<std::string>> of(const PlannedStudy& planned, const results::StudyRecord& study);
+  Result<std::vector<std::string>> asked_by(const results::StudyRecord& study);
+  Result<std::vector<std::string>> asked_by(const PlannedStudy& planned, const results::StudyRecord& study);
 
   results::Store& store_;
   OutFolder out_;
-  std::vector<trial::TrialConfig> unknown_;
+  std::vector<trial::TrialConfig> unknown_;                 // runs that the database does not have
   std::map<std::string, std::set<std::string>> studies_;    // by the run that they list
   std::map<std::string, std::vector<PlannedStudy>> plans_;  // by spec
+  std::map<std::string, std::vector<std::string>> asked_;   // by row
+  std::vector<PlannedStudy> waiting_;                       // rows that would ask for more
+  std::vector<std::string> untold_;
 };
 
-// Has the open and cancelled rows of the database list the runs that their plans ask for. Returns,
-// a sentence for each row, of which nobody can tell which they are.
+// Has the open and cancelled rows of the database list the runs that their plans ask for. Returns
+// what AskedRuns::untold() does.
 Result<std::vector<std::string>> list_asked_runs(results::Store& store, const OutFolder& out);
 
 // What a folder tells, for commands that read it.

@@ -1,5 +1,6 @@
 #include "harness/runner/execute/cancelled_study.h"
 
+#include <filesystem>
 #include <fmt/format.h>
 #include <set>
 #include <utility>
@@ -226,6 +227,21 @@ std::optional<results::StudyRecord> priced_again(const results::Store& store, co
   return is_more ? std::optional(std::move(*anew)) : std::nullopt;
 }
 
+// Of an open private selection a record has the runs like it that no row lists, so that all rows
+// must list theirs.
+Result<void> write_lost_records(const results::Store& store, const OutFolder& out) {
+  const auto specs = store.specs();
+  if (!specs) return specs.error();
+  for (const auto& one : *specs) {
+    if (std::filesystem::exists(out.release_record(one.name))) continue;
+    const auto studies = store.studies(one.name);
+    if (!studies) return studies.error();
+    const bool complete = std::ranges::all_of(*studies, results::is_answered);
+    if (auto written = write_release_record(store, out, one.name, complete); !written) return written;
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<trial::EventTally> dearest_seed(const results::Store& store, const results::StudyRecord& study) {
@@ -296,31 +312,31 @@ Result<void> price_cancelled_again(results::Store& store, const OutFolder& out) 
   return {};
 }
 
-Result<std::vector<std::string>> catch_up(results::Store& store, const OutFolder& out) {
-  if (auto noted = note_interrupted(store, out); !noted) return noted.error();
-  std::vector<std::string> untold;
-  auto asked = AskedRuns::read(store, out);
+Result<void> catch_up(results::Store& store, const OutFolder& out) {
+  if (auto noted = note_interrupted(store, out); !noted) return noted;
+  const auto asked = AskedRuns::read(store, out);
   if (!asked) return asked.error();
+  if (!asked->untold().empty()) return error(asked->untold().front());
   const auto studies = store.all_studies();
   if (!studies) return studies.error();
   for (auto study : *studies) {
     const bool is_cancelled = results::is_cancelled(study);
     if (!is_cancelled && results::is_answered(study)) continue;
-    auto found = asked->take(study, untold);
+    auto found = asked->of(study.id);
     if (!is_cancelled) study.trials.insert(study.trials.end(), found.begin(), found.end());
-    if (auto taken = take_in_runs(store, out, study); !taken) return taken.error();
+    if (auto taken = take_in_runs(store, out, study); !taken) return taken;
     if (!is_cancelled) {
       if (found.empty()) continue;
-      if (auto put = store.put_study(study); !put) return put.error();
+      if (auto put = store.put_study(study); !put) return put;
       continue;
     }
     const auto later = later_runs(store, *asked, study, std::move(found));
     if (!later) return later.error();
     if (later->empty()) continue;
-    if (auto added = add_later_runs(store, out, study, *later); !added) return added.error();
+    if (auto added = add_later_runs(store, out, study, *later); !added) return added;
   }
-  if (auto priced = price_cancelled_again(store, out); !priced) return priced.error();
-  return untold;
+  if (auto priced = price_cancelled_again(store, out); !priced) return priced;
+  return write_lost_records(store, out);
 }
 
 Result<void> keep_lost_cost(results::Store& store, const results::StudyRecord& study) {

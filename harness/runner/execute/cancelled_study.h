@@ -45,10 +45,11 @@ Result<void> price_cancelled_again(results::Store& store, const OutFolder& out);
 // that were under way are interrupted ones.
 // Studies that are open or cancelled list the runs that their plans ask for and of which journals
 // or keys tell (asked_runs.h), what these say of listed runs is in the database, and cancelled ones
-// are priced by it. A study stays as it is if a journal or key of it cannot be read. Returns, a
-// sentence for each, of which studies nobody can tell which runs are theirs. Errors are those of
-// the database.
-Result<std::vector<std::string>> catch_up(results::Store& store, const OutFolder& out);
+// are priced by it. Specs that have no release record, since it is lost or a version before 0.7 did
+// not write it, get one then. A study stays as it is if a journal or key of it cannot be read. An
+// error, before any row is written, where nobody can tell which runs are whose
+// (AskedRuns::untold()); others are those of the database.
+Result<void> catch_up(results::Store& store, const OutFolder& out);
 
 // To be called before a cancelled private selection is opened again. If the database lacks runs
 // that its record tells of, what they cost stays there as that of a retired row.

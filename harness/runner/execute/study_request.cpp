@@ -11,7 +11,6 @@
 
 #include "harness/base/files.h"
 #include "harness/base/json.h"
-#include "harness/runner/execute/asked_runs.h"
 #include "harness/runner/execute/cancelled_study.h"
 #include "harness/runner/odometer/release_record.h"
 #include "harness/runner/odometer/restored_releases.h"
@@ -65,17 +64,11 @@ Result<void> carry_out_under_lock(const OutFolder& out, const StudyRequest& requ
 
 Result<void> cancel_studies(results::Store& store, const OutFolder& out,
                             const std::vector<std::string>& studies) {
-  auto asked = AskedRuns::read(store, out);
-  if (!asked) return asked.error();
   std::set<std::string> specs;
   for (const auto& id : studies) {
     const auto known = store.study(id);
     if (!known) return known.error();
     if (!*known || results::is_answered(**known)) continue;
-    if (asked->has_unknown()) {
-      // catch_up() has added its runs, unless nobody can tell which they are.
-      if (const auto told = asked->of(**known); !told) return told.error();
-    }
     const auto cancelled = as_cancelled(store, out, **known);
     if (!cancelled) return cancelled.error();
     if (auto written = store.put_study(*cancelled); !written) return written;

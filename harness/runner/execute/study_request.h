@@ -50,8 +50,8 @@ Result<std::string> leave_request(const OutFolder& out, const StudyRequest& requ
 std::vector<TakenRequest> take_requests(const OutFolder& out);
 void remove_request(const TakenRequest& taken);
 
-// For whoever holds the lock: writes to the store what the request asks for. `cancel` leaves
-// studies that have an answer as they are; the runs of the others have ended.
+// For whoever holds the lock, and after catch_up(): writes to the store what the request asks for.
+// `cancel` leaves studies that have an answer as they are; the runs of the others have ended.
 Result<void> carry_out(results::Store& store, const OutFolder& out, const StudyRequest& request);
 
 }  // namespace hyfreedp::runner

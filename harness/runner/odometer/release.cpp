@@ -244,9 +244,7 @@ Result<std::string> differs_from_recorded(const results::Store& store, Spec spec
 }
 
 Result<void> enter_spec(results::Store& store, const OutFolder& out, Spec& spec, bool fresh, bool replace) {
-  if (auto restored = restore_releases(store, out, spec.content.name, fresh); !restored) {
-    return restored;
-  }
+  if (auto restored = restore_for(store, out, spec.content.name, fresh); !restored) return restored;
   if (auto settled = settle_release(store, out, spec, fresh, replace); !settled) return settled;
   const results::SpecRecord record{.name = spec.content.name,
                                    .hash = spec.hash(),

@@ -41,7 +41,7 @@ bool has_seeded_noise(const results::TrialRecord& run);
 bool has_further_release(const Spec& spec);
 
 // Sets in `spec` the number of the release that enter_spec() would run, without recording anything.
-// Returns the errors of enter_spec(). Call restore_releases() on `store` before.
+// Returns the errors of enter_spec(). Call restore_for() on `store` before.
 Result<void> settle_release(const results::Store& store, const OutFolder& out, Spec& spec, bool fresh,
                             bool replace);
 // Returns the differences between the recorded spec of that name and `spec`, as a sentence that
@@ -52,7 +52,7 @@ Result<std::string> differs_from_recorded(const results::Store& store, Spec spec
 // Decides which release runs, sets its number in `spec`, and records the spec in the store. Without
 // `fresh` it is the recorded release, so that an interrupted one continues; with `fresh` it is the
 // folder's next. A row whose number is above the recorded one, as retrain() leaves it, keeps it.
-// First rebuilds what a lost database had (restore_releases()). Another version of the spec that is
+// First rebuilds what a lost database had (restore_for()). Another version of the spec that is
 // recorded takes its place where no row of that would leave the table: rows stay as they are, and
 // what the version adds is open. Errors:
 //   - another spec of the same name is recorded, rows of which would leave the table
@@ -64,7 +64,7 @@ Result<std::string> differs_from_recorded(const results::Store& store, Spec spec
 Result<void> enter_spec(results::Store& store, const OutFolder& out, Spec& spec, bool fresh, bool replace);
 
 // Gives these rows of `spec`, pairs of panel and row, the next release of the folder. Call
-// restore_releases() on `store` before, and enter_spec() after it.
+// restore_for() on `store` before, and enter_spec() after it.
 Result<void> retrain(const results::Store& store, const OutFolder& out, Spec& spec,
                      const std::set<std::pair<std::string, std::string>>& rows);
 

@@ -1,7 +1,6 @@
 #include "harness/runner/odometer/restored_releases.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <fmt/format.h>
 #include <functional>
 #include <optional>
@@ -494,21 +493,6 @@ Result<void> restore_for(results::Store& store, const OutFolder& out, const std:
   if (!missing) return missing.error();
   if (const auto own = read_release_records(out, spec); !own) return own.error();
   if (missing->contains(spec) && !fresh) return error(missing->at(spec));
-  return {};
-}
-
-Result<void> restore_releases(results::Store& store, const OutFolder& out, const std::string& spec,
-                              bool fresh) {
-  if (auto restored = restore_for(store, out, spec, fresh); !restored) return restored;
-  const auto specs = store.specs();
-  if (!specs) return specs.error();
-  for (const auto& one : *specs) {
-    if (std::filesystem::exists(out.release_record(one.name))) continue;
-    const auto studies = store.studies(one.name);
-    if (!studies) return studies.error();
-    const bool complete = std::ranges::all_of(*studies, results::is_answered);
-    if (auto written = write_release_record(store, out, one.name, complete); !written) return written;
-  }
   return {};
 }
 

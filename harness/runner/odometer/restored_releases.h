@@ -26,11 +26,6 @@ Result<std::map<std::string, std::string>> restore_from_records(results::Store& 
 Result<void> restore_for(results::Store& store, const OutFolder& out, const std::string& spec,
                          bool fresh = false);
 
-// The same before `spec` is run. Unseeded specs of the database that have no record, from versions
-// before 0.7, get one.
-Result<void> restore_releases(results::Store& store, const OutFolder& out, const std::string& spec,
-                              bool fresh = false);
-
 // Restores the rows of `spec` that have an answer in any of its recorded releases and whose ids are
 // in `studies`. After --replace, cells that the new spec shares with the old one are therefore not
 // drawn again. Returns an error if a journal that a row needs is missing or damaged.

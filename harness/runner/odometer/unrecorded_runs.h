@@ -17,7 +17,7 @@ namespace hyfreedp::runner {
 // is no such journal. A journal that cannot be read may be anybody's, of release 0. Journals that
 // do not count are those of trials that the database or a row lists, and those that are like the
 // runs of a known private selection of their release, which are listed nowhere, and unlike those of
-// `planned`, which have its data, planned events, seed and release. restore_releases() must have
+// `planned`, which have its data, planned events, seed and release. restore_for() must have
 // been called.
 Result<std::optional<std::int64_t>> latest_unrecorded(const results::Store& store, const OutFolder& out,
                                                       const std::vector<PlannedStudy>& planned);
