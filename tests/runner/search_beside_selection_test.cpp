@@ -14,7 +14,6 @@ namespace search_beside_selection_test {
 
 using namespace lost_files;
 using ::testing::ElementsAre;
-using ::testing::Ge;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -199,59 +198,83 @@ TEST_P(UnseededSearch, ACommandThatReadsDeletesNoKey) {
 
 INSTANTIATE_TEST_SUITE_P(Drawn, UnseededSearch, ::testing::Values(false));
 
-// A search that asks for its last runs when its first have ended. The parameter is its row, which
-// has three of these.
-class SearchInStages : public LostFiles, public ::testing::WithParamInterface<std::string> {
+// A search of another spec, of which neither database nor record knows: both are of before.
+class UnknownSearch : public LostFiles {
  protected:
-  // One of its last runs has ended when all is killed, and database and record are of before its
-  // first. Returns the journal of its first run.
-  std::string lose() {
-    const auto yaml = boost::replace_all_copy(spec_of(GetParam(), "staged"), "seeds: [0, 1]", "seeds: [0]");
-    FakeExecutor none, searching;
-    world.run(yaml, none, [] { return true; });
-    keep_database();
-    const auto record = world.out().release_record("staged");
-    fs::copy_file(record, kept() + ".record");
-    world.run(yaml, searching, [&] { return searching.ended >= 4; });
-    fs::copy_file(kept() + ".record", record, fs::copy_options::overwrite_existing);
-    put_database_back();
-    return world.out().journal(searching.submitted.front());
+  static std::string alone(const std::string& row, const std::string& name) {
+    auto yaml = spec_of(row, name);
+    boost::algorithm::replace_all(yaml, "epsilon: [3]", "noise_multiplier: [4]");
+    boost::algorithm::replace_all(yaml, "seeds: [0, 1]", "seeds: [0]");
+    return yaml;
   }
-  void expect_untold() {
+  const std::string selected_ =
+      alone("      - {id: selected, method: dp-hyper, options: {mean_runs: 3}}\n", "sel");
+  const std::string searched_ = alone(
+      "      - {id: searched, method: dpsgd, options: {tuning: composed, candidates: 6}}\n", "searched");
+  // Returns what was spent.
+  double lose() {
+    stop_selection(Fate::finish, selected_);
+    keep_database();
+    run(searched_);
+    const auto spent = epsilon();
+    fs::remove(world.out().release_record("searched"));
+    fs::remove(world.out().release_record("sel"));
+    put_database_back();
+    return spent;
+  }
+  // `confidential`: what no row lists is composed as it was executed.
+  Spending spending(bool confidential) {
     world.close_database();
     const auto copy = copy_of_folder(world.out()).value();
     world.reopen_database();
-    EXPECT_THAT(copy.untold, ElementsAre(HasSubstr("waits for a run")));
-    const auto caught_up = catch_up(world.store(), world.out());
-    ASSERT_FALSE(caught_up);
-    EXPECT_THAT(caught_up.error().message, HasSubstr("the row small, "));
+    return odometer_of(*copy.store, world.out(), {.confidential = confidential}).value().data.at(0);
   }
 };
 
-TEST_P(SearchInStages, IsToldByItsJournals) {
-  lose();
-  const auto caught_up = catch_up(world.store(), world.out());
-  ASSERT_TRUE(caught_up) << caught_up.error().message;
-  EXPECT_THAT(world.store().studies("staged").value().at(0).trials.size(), Ge(4U));
+TEST_F(UnknownSearch, IsNotTheSelections) {
+  const auto spent = lose();
+  const auto expect_told = [&](const char* where) {
+    EXPECT_TRUE(spending(false).has_unknown_selection) << where;
+    EXPECT_GE(read_odometer(spending(true), 1e-5).value().total.epsilon, 0.999 * spent) << where;
+  };
+  expect_told("as it is");
+  run(fixed("1e-2", "other"));
+  expect_told("after another spec, with the selection's record written anew");
+  world.forget_database();
+  expect_told("by the records");
+  run(selected_);
+  expect_told("after the selection's end");
+  const auto mine = copied();
+  World into(World::Database::in_folder);
+  const auto merged = merge_folders(into.out(), into.store(), {OutFolder{mine}});
+  ASSERT_TRUE(merged) << merged.error().message;
+  EXPECT_TRUE(odometer_of(into.store(), into.out()).value().data.at(0).has_unknown_selection) << "merged";
 }
 
-TEST_P(SearchInStages, IsNotToldWithoutAJournalOfTheFirst) {
-  fs::remove(lose());
-  expect_untold();
+// Its plan tells which runs are its own.
+TEST_F(UnknownSearch, AnOpenSelectionAloneIsKnown) {
+  for (const auto fate : {Fate::finish, Fate::kill}) {
+    stop_selection(fate, selected_);
+    put_database_back();
+    EXPECT_FALSE(spending(false).has_unknown_selection) << "an older database";
+    world.forget_database();
+    EXPECT_FALSE(spending(false).has_unknown_selection) << "none";
+  }
 }
 
-TEST_P(SearchInStages, IsNotToldWithAnOlderJournalOfTheFirst) {
-  const auto journal = lose();
-  const auto text = read_file(journal).value();
-  ASSERT_TRUE(write_file_atomically(journal, text.substr(0, text.rfind('\n', text.size() - 2) + 1)));
-  ASSERT_FALSE(mechanism::read_journal(journal).value().finish);
-  expect_untold();
+// The key of its draws is lost, which would tell that the runs are its own.
+TEST_F(UnknownSearch, ASelectionMayHaveBegunByRunsThatNobodyKnows) {
+  stop_selection(Fate::finish, selected_);
+  put_database_back();
+  fs::remove(world.out().draw_key("sel"));
+  fs::remove(world.out().release_record("sel"));
+  run(fixed("1e-2", "other"));
+  EXPECT_TRUE(spending(false).has_unknown_selection);
+  const auto spent = epsilon();
+  world.forget_database();
+  lose_journals_and_keys();
+  EXPECT_GE(epsilon(), 0.999 * spent) << "by the records";
 }
-
-INSTANTIATE_TEST_SUITE_P(
-    Rows, SearchInStages,
-    ::testing::Values("      - {method: linear-scaling, options: {t_min: 2, t_max: 6, r_max: 8}}\n",
-                      "      - {method: subset-tuning, options: {grid: [1e-3, 1e-2, 1e-1]}}\n"));
 
 }  // namespace search_beside_selection_test
 }  // namespace hyfreedp::runner

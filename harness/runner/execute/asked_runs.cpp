@@ -37,20 +37,6 @@ bool is_on_data_of(const trial::TrialConfig& config, const baselines::Cell& cell
   return config.dataset.name == data.name && random::without_part(config.dataset.options) == data.options;
 }
 
-// True if the row asks for more once `waited`, the runs that it waits for, have ended.
-bool asks_for_more(StudyRun run, const std::vector<trial::TrialConfig>& waited) {
-  double score = 0.1;  // any that differ
-  for (const auto& config : waited) {
-    run.receive({.id = config.id(),
-                 .config = config,
-                 .released_score = score,
-                 .oracle_validation = score,
-                 .oracle_train = score});
-    score += 0.5 / static_cast<double>(waited.size());
-  }
-  return !run.advance().empty();
-}
-
 }  // namespace
 
 Result<void> AskedRuns::find_unknown() {
@@ -113,32 +99,24 @@ Result<void> AskedRuns::find_asked(const std::vector<results::StudyRecord>& stud
     enter(study.id, *found);
     asked_.emplace(study.id, std::move(*found));
   }
-  for (const auto& row : waiting_) {
-    const auto& cell = row.cell;
-    const bool may_be_own = std::ranges::any_of(unknown_, [&](const trial::TrialConfig& config) {
-      return config.noise_seed == cell.base.noise_seed && is_on_data_of(config, cell) &&
-             !studies_.contains(config.id());
-    });
-    if (!may_be_own) continue;
-    untold_.push_back(fmt::format(
-        "{}: the row {}, {} waits for a run, and the folder has runs on its data that its database lacks: "
-        "which of them the row made afterwards cannot be told, nor what it cost. Put the journal of the run "
-        "or "
-        "a newer database back from a copy.",
-        out_.root, cell.panel, cell.row));
-  }
   return {};
 }
 
 Result<std::vector<std::string>> AskedRuns::asked_by(const results::StudyRecord& study) {
-  if (!lists_its_runs(study.method, study.composition)) return std::vector<std::string>();
   const auto planned = plan_of(study.spec);
   if (!planned) return planned.error();
   const auto own = std::ranges::find(**planned, study.id, &PlannedStudy::id);
+  if (own == (**planned).end()) return std::vector<std::string>();
+  const auto& cell = own->cell;
   // The row of a method that can be read in several ways does not say that it makes a selection
   // before that is booked.
-  if (own == (**planned).end() || own->baseline->confidential_runs) return std::vector<std::string>();
-  const auto& cell = own->cell;
+  if (own->baseline->confidential_runs || !lists_its_runs(study.method, study.composition)) {
+    if (!cell.base.noise_seed && !cell.draw_secret) return std::vector<std::string>();
+    auto runs = asked_by(*own, study);
+    if (!runs) return runs;
+    hidden_.insert(hidden_.end(), runs->begin(), runs->end());
+    return std::vector<std::string>();
+  }
   const bool may_be_own = std::ranges::any_of(unknown_, [&](const trial::TrialConfig& config) {
     return !config.noise_seed && is_on_data_of(config, cell);
   });
@@ -156,7 +134,6 @@ Result<std::vector<std::string>> AskedRuns::asked_by(const results::StudyRecord&
 Result<std::vector<std::string>> AskedRuns::asked_by(const PlannedStudy& planned,
                                                      const results::StudyRecord& study) {
   std::vector<std::string> runs;
-  std::vector<trial::TrialConfig> waited;
   StudyRun run(planned, study.spec);
   TrialBook book(store_, out_);
   while (!run.is_waiting() && !run.is_over()) {
@@ -164,18 +141,13 @@ Result<std::vector<std::string>> AskedRuns::asked_by(const PlannedStudy& planned
       const auto id = config.id();
       const auto end = book.earlier(config);
       if (!end) return end.error();
-      if (*end) {
-        run.receive((**end).trial);
-      } else {
-        waited.push_back(config);
-      }
+      if (*end) run.receive((**end).trial);
       const bool has_begun =
           *end || !is_missing_journal(out_.journal(id)) || std::filesystem::exists(out_.key(id));
       const bool is_listed = std::ranges::count(study.trials, id) > 0;
       if (has_begun && !is_listed && !is_of_other(id, study.id)) runs.push_back(id);
     }
   }
-  if (run.is_waiting() && asks_for_more(run, waited)) waiting_.push_back(planned);
   return runs;
 }
 
@@ -192,9 +164,18 @@ Result<const std::vector<PlannedStudy>*> AskedRuns::plan_of(const std::string& s
   return &(plans_[spec] = std::move(*plan));
 }
 
+Result<void> AskedRuns::take_in_hidden() {
+  TrialBook book(store_, out_);
+  for (const auto& run : hidden_) {
+    if (auto taken = book.take_in(run); !taken) return taken;
+  }
+  return {};
+}
+
 Result<std::vector<std::string>> list_asked_runs(results::Store& store, const OutFolder& out) {
-  const auto asked = AskedRuns::read(store, out);
+  auto asked = AskedRuns::read(store, out);
   if (!asked) return asked.error();
+  if (auto taken = asked->take_in_hidden(); !taken) return taken.error();
   auto studies = store.all_studies();
   if (!studies) return studies.error();
   for (auto& study : *studies) {

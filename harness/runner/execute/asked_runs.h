@@ -21,14 +21,16 @@ class AskedRuns {
  public:
   static Result<AskedRuns> read(results::Store& store, const OutFolder& out);
 
+  // Puts into the database what journals and keys tell of the runs of open and cancelled private
+  // selections, which no row lists. What is left, then, may be of a row that it does not know.
+  Result<void> take_in_hidden();
   // Of an open or cancelled row, by its id; its later rounds of runs follow from how the earlier
   // ones ended. None that another row lists, whose it is then, none of a private selection, whose
   // runs are not listed, nor of a row that its spec does not have any more.
   std::vector<std::string> of(const std::string& study) const;
-  // Rows of which nobody can tell which runs they asked for, a sentence for each. The key of the
+  // Rows of which nobody can tell which runs they asked for, a sentence for each: the key of the
   // spec's draws is lost, the row draws its runs, and one that the database does not have may be
-  // among them; or it waits for a run, after which it asks for more, and runs on its data are left
-  // that no row lists.
+  // among them.
   const std::vector<std::string>& untold() const { return untold_; }
   // True if another row or a retired one lists the run.
   bool is_of_other(const std::string& run, const std::string& study) const;
@@ -48,7 +50,7 @@ class AskedRuns {
   std::map<std::string, std::set<std::string>> studies_;    // by the run that they list
   std::map<std::string, std::vector<PlannedStudy>> plans_;  // by spec
   std::map<std::string, std::vector<std::string>> asked_;   // by row
-  std::vector<PlannedStudy> waiting_;                       // rows that would ask for more
+  std::vector<std::string> hidden_;                         // of private selections
   std::vector<std::string> untold_;
 };
 

@@ -314,9 +314,10 @@ Result<void> price_cancelled_again(results::Store& store, const OutFolder& out) 
 
 Result<void> catch_up(results::Store& store, const OutFolder& out) {
   if (auto noted = note_interrupted(store, out); !noted) return noted;
-  const auto asked = AskedRuns::read(store, out);
+  auto asked = AskedRuns::read(store, out);
   if (!asked) return asked.error();
   if (!asked->untold().empty()) return error(asked->untold().front());
+  if (auto taken = asked->take_in_hidden(); !taken) return taken;
   const auto studies = store.all_studies();
   if (!studies) return studies.error();
   for (auto study : *studies) {

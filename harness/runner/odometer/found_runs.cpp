@@ -18,6 +18,7 @@ Result<FoundRun> run_of(const results::TrialRecord& record) {
   const bool finished = record.state == trial::TrialState::finished;
   return FoundRun{.config = std::move(*config),
                   .executed = record.events,
+                  .is_known = true,
                   .is_finished = finished,
                   .is_final = results::is_final(record),
                   .has_begun = finished || (record.state == trial::TrialState::failed &&
@@ -91,7 +92,8 @@ class RunReader {
     auto run = run_of(std::move(journal));
     run.executed = trial::events_of(*charged);
     run.attempts = std::move(*charged);
-    run.has_begun = run.has_begun || (known != runs_.end() && known->second.has_begun);
+    run.is_known = known != runs_.end();
+    run.has_begun = run.has_begun || (run.is_known && known->second.has_begun);
     runs_[id] = std::move(run);
     read_.insert(id);
     return {};

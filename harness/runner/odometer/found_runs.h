@@ -19,6 +19,7 @@ struct FoundRun {
   trial::TrialConfig config;
   std::vector<accounting::Event> executed;
   std::vector<trial::ChargedAttempt> attempts = {};  // which `executed` is of
+  bool is_known = false;                             // to the database
   bool is_finished = false;                          // it came to its end
   bool is_final = false;                             // it will not go on
   bool has_begun = false;                            // it may have read the data

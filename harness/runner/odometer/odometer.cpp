@@ -33,6 +33,9 @@ struct SelectionStudy {
   Composition composition;
   std::vector<std::string> runs = {};  // none while it is open
   bool is_retired = false;
+
+  // It has come to its end, or an earlier version of the program made it, which did not say.
+  bool is_over() const { return composition.booking.empty() || !composition.attempts.empty(); }
 };
 
 // Holds what a row booked for a seed: as the database has it, as earlier versions of the spec had
@@ -212,17 +215,32 @@ class Composer {
     for (const auto& id : like) {
       base.raise_to(EventTally(runs_.at(id).charged()));
       take(id, study);
-      if (!study.is_retired) odometer_.begun_selections[study.id].runs.push_back(id);  // cancelled
     }
-    if (!study.is_retired) odometer_.begun_selections[study.id].dearest = base.events();
+    if (!study.is_retired) note_begun(study, like, base);  // cancelled
     add_selection(study, base, *study.composition.dataset);
   }
 
   // A run of another seed is like the selection's, but not its own: if no selection takes it, one
   // is not known. What is shown of those that are known may not depend on the seeds that have
   // begun, which would tell of the number of runs.
+  // Nor is one that the database does not know, unless the selection is over: the database is an
+  // older copy, and the run may be that of a row which it does not know, either.
   void take(const std::string& id, const SelectionStudy& study) {
-    if (!study.seed || runs_.at(id).config.seed == *study.seed) open_.insert(id);
+    const auto& run = runs_.at(id);
+    if (!run.is_known && !study.is_over()) return;
+    if (!study.seed || run.config.seed == *study.seed) open_.insert(id);
+  }
+
+  void note_begun(const SelectionStudy& study, const std::vector<std::string>& like, const EventTally& base) {
+    auto& begun = odometer_.begun_selections[study.id];
+    for (const auto& id : like) {
+      if (runs_.at(id).is_known) {
+        begun.runs.push_back(id);
+      } else {
+        begun.may_have_others = true;
+      }
+    }
+    begun.dearest = base.events();
   }
 
   // It is not recorded, on purpose, which runs are whose: all that may belong to a selection are
@@ -255,7 +273,7 @@ class Composer {
       base.raise_to(executed);
       take(id, study);
     }
-    if (has_begun && !study.is_retired) odometer_.begun_selections[study.id] = {like, base.events()};
+    if (has_begun && !study.is_retired) note_begun(study, like, base);
     if (has_begun || study.composition.booked_ahead || (options_.to_be_continued && !study.is_retired)) {
       add_selection(study, base, *study.composition.dataset);
     }

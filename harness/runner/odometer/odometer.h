@@ -182,7 +182,8 @@ struct Odometer {
   // An open private selection of which something may have begun. Confidential.
   struct BegunSelection {
     std::vector<std::string> runs;           // ids of those that may be its
-    std::vector<accounting::Event> dearest;  // the most that any of them is charged
+    bool may_have_others = false;            // which the database does not know
+    std::vector<accounting::Event> dearest;  // the most that any of them all is charged
   };
   std::map<std::string, BegunSelection> begun_selections = {};  // by study, also cancelled ones
 

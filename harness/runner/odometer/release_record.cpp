@@ -88,7 +88,7 @@ Result<RecordedStudy> record_of(const results::Store& store, const OutFolder& ou
       if (under_way->charges.contains(id) || !is_missing_journal(out.journal(id)))
         recorded.journals.push_back(id);
     }
-    recorded.has_begun = !recorded.journals.empty();
+    recorded.has_begun = !recorded.journals.empty() || begun.may_have_others;
     if (recorded.has_begun) recorded.dearest = begun.dearest;
   }
   auto runs = recorded.has_begun ? recorded.journals : std::vector<std::string>();
