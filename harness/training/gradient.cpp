@@ -1,5 +1,7 @@
 #include "harness/training/gradient.h"
 
+#include <ATen/Parallel.h>
+
 #include "harness/training/clipping.h"
 
 namespace hyfreedp::training {
@@ -85,8 +87,13 @@ class WideTotal {
   explicit WideTotal(Tensor& sum) : sum_(sum) { sum_.zero_(); }
   void begin_microbatch() {
     if (sum_.scalar_type() == torch::kFloat64 || ++begun_ == 1) return;
-    keep();
-    sum_.zero_();
+    const bool has_loop = sum_.is_cpu() && sum_.is_contiguous() && sum_.scalar_type() == torch::kFloat32;
+    if (total_.defined() && has_loop) {
+      move_on();
+    } else {
+      keep();
+      sum_.zero_();
+    }
   }
   void finish() {
     if (!total_.defined()) return;
@@ -95,6 +102,17 @@ class WideTotal {
   }
 
  private:
+  // keep() and zero_() in one pass. LibTorch widens the sum first, in pieces.
+  void move_on() {
+    auto* from = sum_.mutable_data_ptr<float>();
+    auto* to = total_.mutable_data_ptr<double>();
+    at::parallel_for(0, sum_.numel(), 1 << 16, [=](std::int64_t begin, std::int64_t end) {
+      for (auto i = begin; i < end; ++i) {
+        to[i] += static_cast<double>(from[i]);
+        from[i] = 0;
+      }
+    });
+  }
   void keep() {
     if (total_.defined()) {
       total_.add_(sum_);

@@ -384,13 +384,34 @@ template void add_product_by(const ProductKernel<float>&, const torch::Tensor&, 
 template void add_product_by(const ProductKernel<double>&, const torch::Tensor&, const torch::Tensor&,
                              torch::Tensor);
 
+namespace {
+
+template <class T>
+void product_by(const ProductKernel<T>& kernel, const Product<T>& p, T* out) {
+  std::fill_n(out, p.height * p.width, T(0));
+  p.add(kernel, 0, p.blocks(), out, p.width, 1);
+}
+
+// [rows, length] -> [length, rows], some columns at a time, so that what is read and written stays
+// in a core's first cache.
+template <class T>
+void turn(const T* from, std::int64_t rows, std::int64_t length, T* to) {
+  constexpr std::int64_t kAtOnce = 16;
+  for (std::int64_t first = 0; first < length; first += kAtOnce) {
+    const auto last = std::min(length, first + kAtOnce);
+    for (std::int64_t i = 0; i < rows; ++i) {
+      for (auto k = first; k < last; ++k) to[k * rows + i] = from[i * length + k];
+    }
+  }
+}
+
+}  // namespace
+
 template <class T>
 void product(const T* left, const T* right, std::int64_t rows, std::int64_t height, std::int64_t width,
              T* out) {
-  std::fill_n(out, height * width, T(0));
   const auto all = product_kernels<T>();
-  const Product<T> p{left, right, rows, height, width};
-  p.add(*all.kernels[all.count - 1], 0, p.blocks(), out, width, 1);
+  product_by(*all.kernels[all.count - 1], Product<T>{left, right, rows, height, width}, out);
 }
 template void product(const float*, const float*, std::int64_t, std::int64_t, std::int64_t, float*);
 template void product(const double*, const double*, std::int64_t, std::int64_t, std::int64_t, double*);
@@ -414,18 +435,24 @@ torch::Tensor inner_products_on_device(const torch::Tensor& left, const torch::T
 torch::Tensor inner_products(const torch::Tensor& left, const torch::Tensor& right) {
   if (!left.is_cpu()) return inner_products_on_device(left, right);
   const auto samples = left.size(0), length = left.size(2), height = left.size(1), width = right.size(1);
-  const auto a = left.transpose(1, 2).contiguous();  // [B, n, S]
-  const auto b = left.is_same(right) ? a : right.transpose(1, 2).contiguous();
+  const bool are_same = left.is_same(right);
+  const auto a = left.contiguous(), b = are_same ? a : right.contiguous();
   auto products = torch::empty({samples, height, width}, left.options());
   by_type(a, [&](auto zero) {
     using T = decltype(zero);
+    const auto& kernel = product_kernel<T>();
     const T* from = a.const_data_ptr<T>();
     const T* by = b.const_data_ptr<T>();
     T* out = products.mutable_data_ptr<T>();
-    at::parallel_for(0, samples, 1, [=](std::int64_t begin, std::int64_t end) {
-      for (auto i = begin; i < end; ++i)
-        product(from + i * length * height, by + i * length * width, length, height, width,
-                out + i * height * width);
+    at::parallel_for(0, samples, 1, [=, &kernel](std::int64_t begin, std::int64_t end) {
+      std::vector<T> one(static_cast<std::size_t>(length * height));  // [n, S]
+      std::vector<T> other(are_same ? 0 : static_cast<std::size_t>(length * width));
+      for (auto i = begin; i < end; ++i) {
+        turn(from + i * length * height, height, length, one.data());
+        if (!are_same) turn(by + i * length * width, width, length, other.data());
+        product_by(kernel, {one.data(), are_same ? one.data() : other.data(), length, height, width},
+                   out + i * height * width);
+      }
     });
   });
   return products;
