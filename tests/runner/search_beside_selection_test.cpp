@@ -251,6 +251,30 @@ TEST_F(UnknownSearch, IsNotTheSelections) {
   EXPECT_TRUE(odometer_of(into.store(), into.out()).value().data.at(0).has_unknown_selection) << "merged";
 }
 
+// A selection that began after the copies were made, beside one like it.
+TEST_F(UnknownSearch, ARowThatIsNotBookedGivesNoOtherItsRuns) {
+  const auto both = alone(
+      "      - {id: selected, method: dp-hyper, options: {mean_runs: 3}}\n"
+      "      - {id: later, method: dp-hyper, options: {mean_runs: 9}}\n",
+      "sel");
+  double spent = 0;
+  do {
+    world.forget_database();
+    fs::remove_all(world.out().journals());
+    fs::remove_all(world.out().keys());
+    FakeExecutor none, later;
+    world.run_only(both, {"row=selected"}, none, [] { return true; });
+    keep_database();
+    later.order = Order::last_in;
+    world.run(both, later, [&] { return later.ended >= 1; });
+    spent = epsilon();
+  } while (std::ranges::any_of(world.store().studies("sel").value(), results::is_answered));
+  fs::remove(world.out().release_record("sel"));
+  put_database_back();
+  const auto now = spending(false);
+  EXPECT_TRUE(now.has_unknown_selection || read_odometer(now, 1e-5).value().total.epsilon >= 0.999 * spent);
+}
+
 // Its plan tells which runs are its own.
 TEST_F(UnknownSearch, AnOpenSelectionAloneIsKnown) {
   for (const auto fate : {Fate::finish, Fate::kill}) {

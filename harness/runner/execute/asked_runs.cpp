@@ -111,7 +111,11 @@ Result<std::vector<std::string>> AskedRuns::asked_by(const results::StudyRecord&
   // The row of a method that can be read in several ways does not say that it makes a selection
   // before that is booked.
   if (own->baseline->confidential_runs || !lists_its_runs(study.method, study.composition)) {
-    if (!cell.base.noise_seed && !cell.draw_secret) return std::vector<std::string>();
+    // One that the database has not booked counts by what is nobody's: taken in, its runs would be
+    // another selection's that is like it.
+    const bool is_booked = study.composition.is_selection() && !study.composition.booking.empty();
+    const bool is_told = cell.base.noise_seed || cell.draw_secret;
+    if (!is_booked || !is_told) return std::vector<std::string>();
     auto runs = asked_by(*own, study);
     if (!runs) return runs;
     hidden_.insert(hidden_.end(), runs->begin(), runs->end());
