@@ -251,6 +251,19 @@ TEST_F(UnknownSearch, IsNotTheSelections) {
   EXPECT_TRUE(odometer_of(into.store(), into.out()).value().data.at(0).has_unknown_selection) << "merged";
 }
 
+// The new version has the selection's row from its record, which lists no runs, beside the retired
+// row, which lists its own.
+TEST_F(UnknownSearch, IsNotTheSelectionsInANewVersion) {
+  run(selected_);
+  keep_database();
+  run(searched_);
+  fs::remove(world.out().release_record("searched"));
+  put_database_back();
+  EXPECT_TRUE(spending(false).has_unknown_selection);
+  run(boost::replace_all_copy(selected_, "    rows:\n", "    rows:\n" + kFixed), true);
+  EXPECT_TRUE(spending(false).has_unknown_selection) << "in the new version";
+}
+
 // A selection that began after the copies were made, beside one like it.
 TEST_F(UnknownSearch, ARowThatIsNotBookedGivesNoOtherItsRuns) {
   const auto both = alone(

@@ -209,7 +209,8 @@ class Composer {
       return;
     EventTally base(study.composition.unlisted->executed);
     // Where a row of the same booking lists its runs, others are not this one's.
-    const bool has_runs = !study.is_retired || !made_.contains(study.composition.booking);
+    const bool may_go_on = !study.is_retired && !study.is_over();
+    const bool has_runs = may_go_on || !made_.contains(study.composition.booking);
     const auto like = has_runs ? runs_like(study, EventTally(study.composition.unlisted->planned))
                                : std::vector<std::string>();
     for (const auto& id : like) {
