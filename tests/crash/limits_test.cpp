@@ -72,6 +72,10 @@ class Limits : public Program {
 TEST_F(Limits, AHangTakesOneRunAndTheNextContinuesIt) {
   auto running = start(command("out", {"--hang-minutes", "0.05", "--checkpoint-minutes", "0.001"}));
   ASSERT_TRUE(wait_for([&] { return journal_bytes() > 60000 || !running.is_running(); }));
+  if (!running.is_running()) {
+    const auto over = running.wait();
+    FAIL() << "it ended with " << over.code << ": " << over.out << over.err;
+  }
   const auto workers = running.workers();
   ASSERT_EQ(workers.size(), 2U);
   ::kill(workers.front(), SIGSTOP);
