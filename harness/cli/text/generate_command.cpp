@@ -16,9 +16,8 @@ namespace hyfreedp::cli {
 namespace {
 
 constexpr std::string_view kText = R"(
-Has the network of a weights folder continue prompts, one that predicts tokens, with the tokenizer
-in the folder. WEIGHTS is a folder, or the name of fetched weights; it may be what
-`run --keep-weights` kept.
+Has a network that predicts tokens continue prompts, with the tokenizer in its weights folder.
+WEIGHTS is that folder, or the name of fetched weights; it may be what `run --keep-weights` kept.
 Prints a JSON object for each prompt: prompt, text, tokens, ended (whether by the end of text).
   --beam N        beam search with N beams, as transformers' generate finds its text
   --top-p P       draws from the likeliest tokens, as do --temperature and --seed

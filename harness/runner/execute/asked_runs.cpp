@@ -111,8 +111,8 @@ Result<std::vector<std::string>> AskedRuns::asked_by(const results::StudyRecord&
   // The row of a method that can be read in several ways does not say that it makes a selection
   // before that is booked.
   if (own->baseline->confidential_runs || !lists_its_runs(study.method, study.composition)) {
-    // One that the database has not booked counts by what is nobody's: taken in, its runs would be
-    // another selection's that is like it.
+    // Runs of a row that the database has not booked stay unknown to it. Taken in, they would be
+    // charged to another selection like theirs, and theirs not at all.
     const bool is_booked = study.composition.is_selection() && !study.composition.booking.empty();
     const bool is_told = cell.base.noise_seed || cell.draw_secret;
     if (!is_booked || !is_told) return std::vector<std::string>();

@@ -224,8 +224,8 @@ class Composer {
   // A run of another seed is like the selection's, but not its own: if no selection takes it, one
   // is not known. What is shown of those that are known may not depend on the seeds that have
   // begun, which would tell of the number of runs.
-  // Nor is one that the database does not know, unless the selection is over: the database is an
-  // older copy, and the run may be that of a row which it does not know, either.
+  // A run that the database does not know is not its own either, unless the selection is over: the
+  // database is an older copy, and the run may be that of a row which it does not know.
   void take(const std::string& id, const SelectionStudy& study) {
     const auto& run = runs_.at(id);
     if (!run.is_known && !study.is_over()) return;
