@@ -67,6 +67,12 @@ std::vector<Case> cases() {
                     {"pool", std::make_shared<FirstToken>()},
                     {"head", std::make_shared<Linear>(4, 3)}},
                    normals({5, 4})});
+  // So many that the inner products of its positions are.
+  found.push_back({"wide layer of a sequence",
+                   {{"wide", std::make_shared<Linear>(64, 48)},
+                    {"pool", std::make_shared<FirstToken>()},
+                    {"head", std::make_shared<Linear>(48, 3)}},
+                   normals({5, 64})});
   found.push_back({"tied embedding",
                    {{"emb", table}, {"fc", std::make_shared<Linear>(3, 3)}, {"emb", table}},
                    at::randint(0, 5, {kCopies * kSamples, 4}, torch::kInt64)});

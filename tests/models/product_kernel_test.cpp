@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/models/layers/samples.h"
+#include "harness/models/products/inner_products.h"
 #include "tests/models/compare.h"
 
 namespace hyfreedp::models {
@@ -129,6 +130,37 @@ TEST(ProductKernels, AreFusedWhereThatIsAllowed) {
     const double rounding = 42 + static_cast<double>(shape.rows) / 40'960;
     EXPECT_LE(((fused - exact).abs() / terms).max().item<double>(), rounding * 0x1p-24);
   }
+}
+
+// Within the bound of samples.h, which is that of an entry alone however large the others are.
+TEST(GramMatrices, OfBfloat16AreThoseOfItsNumbers) {
+  if (narrow_inner_products() == nullptr) GTEST_SKIP() << "SKIPPED: needs a processor with AVX512-BF16";
+  torch::manual_seed(16);
+  for (const std::int64_t count : {1, 3, 4, 6, 29}) {
+    for (const std::int64_t width : {1, 31, 33, 384, 512, 513, 1537}) {
+      SCOPED_TRACE(fmt::format("{} vectors of {}", count, width));
+      const auto narrow = numbers(3 * count, width, torch::kBFloat16).view({3, count, width});
+      const auto wide = narrow.to(torch::kFloat64);
+      const auto found = gram_matrices(narrow);
+      EXPECT_EQ(found.scalar_type(), torch::kFloat32);
+      const auto exact = at::bmm(wide, wide.transpose(1, 2));
+      const auto terms = at::bmm(wide.abs(), wide.abs().transpose(1, 2));
+      EXPECT_LE(((found - exact).abs() / terms).max().item<double>(), 41 * 0x1p-24);
+      EXPECT_TRUE(at::equal(found, found.transpose(1, 2)));
+      EXPECT_TRUE(near_relative(gram_matrices(narrow.to(torch::kFloat32)), exact, 1e-5));
+    }
+  }
+}
+
+TEST(GramMatrices, OfBfloat16AreNotFiniteWhereItIsNot) {
+  if (narrow_inner_products() == nullptr) GTEST_SKIP() << "SKIPPED: needs a processor with AVX512-BF16";
+  auto narrow = torch::ones({2, 5, 40}, torch::kBFloat16);
+  narrow[0][4][39] = NAN;
+  narrow[1][0][0] = std::numeric_limits<float>::infinity();
+  const auto finite = at::isfinite(gram_matrices(narrow));
+  EXPECT_FALSE(finite[0][4].any().item<bool>());
+  EXPECT_FALSE(finite[1][0].any().item<bool>());
+  EXPECT_EQ(finite.sum().item<std::int64_t>(), 2 * 16);
 }
 
 // All rows in one call and not. What is added up in float64 is off by its last rounding alone.

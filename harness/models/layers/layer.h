@@ -136,6 +136,12 @@ class Layer {
     (void)records, (void)squared_norms;
     return {};
   }
+  // True if the norm rule takes these records in a pass's narrow type (bfloat16); otherwise the
+  // network converts them to the parameters' type first.
+  virtual bool norm_rule_reads_narrow(std::span<const ActivationRecord> records) const {
+    (void)records;
+    return false;
+  }
   // The sum rule: sums[p] += sum_i factors[i] * gradient of sample i's loss w.r.t. parameter p.
   //   records  as above, converted to the type of the sums
   //   formed   what add_squared_norms() returned for these records, in the type of the sums; empty

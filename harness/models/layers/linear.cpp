@@ -3,6 +3,7 @@
 #include "harness/base/result.h"
 #include "harness/models/layers/samples.h"
 #include "harness/models/layers/sequence_norms.h"
+#include "harness/models/products/inner_products.h"
 
 namespace hyfreedp::models {
 namespace {
@@ -13,8 +14,11 @@ Tensor row_products(const Tensor& left, const Tensor& right) {
   return (left * right).sum(1).to(torch::kFloat64);
 }
 
-// [B, T, n] -> [B, n]; [B, n] stays.
-Tensor over_positions(const Tensor& values) { return values.dim() == 3 ? values.sum(1) : values; }
+// [B, T, n] -> [B, n], in float32 at least; [B, n] stays.
+Tensor over_positions(const Tensor& values) {
+  if (values.dim() != 3) return values;
+  return values.sum(1, false, at::promote_types(values.scalar_type(), torch::kFloat32));
+}
 
 Tensor total_output_gradient(std::span<const ActivationRecord> records) {
   Tensor total = over_positions(records.front().output_gradient);
@@ -105,8 +109,8 @@ Tensor Linear::add_sequence_norms(std::span<const ActivationRecord> records,
     add_beyond_rounding(norms.estimates, norms.reaches.square_(), gradient.scalar_type(), squared_norms);
     return {};
   }
-  const auto inputs = inner_products(input, input);
-  const auto gradients = inner_products(gradient, gradient);             // [B, T, T]
+  const auto inputs = gram_matrices(input);
+  const auto gradients = gram_matrices(gradient);                        // [B, T, T]
   const auto lengths = [](const Tensor& products, std::int64_t width) {  // [B, T]
     const auto squares = products.diagonal(0, 1, 2).to(torch::kFloat64);
     return squares.sqrt().add_(lost_length(width, products.scalar_type()));
@@ -120,6 +124,13 @@ Tensor Linear::add_sequence_norms(std::span<const ActivationRecord> records,
 bool Linear::instantiates(std::int64_t positions) const {
   const auto kept = inputs_ + outputs_;
   return positions * kept > inputs_ * outputs_;
+}
+
+bool Linear::norm_rule_reads_narrow(std::span<const ActivationRecord> records) const {
+  const auto& input = records.front().input();
+  return trains_weight() && input.dim() == 3 && input.is_cpu() && input.scalar_type() == torch::kBFloat16 &&
+         !instantiates(input.size(1) * static_cast<std::int64_t>(records.size())) &&
+         narrow_inner_products() != nullptr;
 }
 
 Tensors Linear::add_squared_norms(std::span<const ActivationRecord> records,

@@ -30,6 +30,7 @@ class Linear : public Layer {
   bool rules_read_inputs() const override { return trains_weight(); }
   Tensors add_squared_norms(std::span<const ActivationRecord> records,
                             SquaredNorms& squared_norms) const override;
+  bool norm_rule_reads_narrow(std::span<const ActivationRecord> records) const override;
   void add_clipped_sums(std::span<const ActivationRecord> records, const Tensors& formed,
                         const torch::Tensor& factors, std::span<torch::Tensor> sums) const override;
 

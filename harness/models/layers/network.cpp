@@ -420,7 +420,8 @@ void Network::backward(Tensor logit_gradient) {
     const auto& gradient = owner.records.front().output_gradient;
     const auto none = torch::zeros({gradient.size(0)}, gradient.options().dtype(torch::kFloat64));
     owner.squared_norms = {none, none.clone()};
-    with_records(owner, owner.records, parameters_.scalar_type(),
+    const bool as_recorded = is_narrow() && owner.layer->norm_rule_reads_narrow(owner.records);
+    with_records(owner, owner.records, as_recorded ? compute_type_ : parameters_.scalar_type(),
                  [&](std::span<const ActivationRecord> records) {
                    owner.formed = owner.layer->add_squared_norms(records, owner.squared_norms);
                  });

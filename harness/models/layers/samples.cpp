@@ -9,6 +9,7 @@
 
 #include "harness/base/wide.h"
 #include "harness/kernels/kernels.h"
+#include "harness/models/products/inner_products.h"
 
 namespace hyfreedp::models {
 
@@ -454,6 +455,23 @@ torch::Tensor inner_products(const torch::Tensor& left, const torch::Tensor& rig
                    out + i * height * width);
       }
     });
+  });
+  return products;
+}
+
+torch::Tensor gram_matrices(const torch::Tensor& vectors) {
+  if (vectors.scalar_type() != torch::kBFloat16) return inner_products(vectors, vectors);
+  const auto kernel = narrow_inner_products();
+  HYFREEDP_CHECK(kernel != nullptr, "this processor does not multiply numbers of bfloat16");
+  const auto samples = vectors.size(0), count = vectors.size(1), width = vectors.size(2);
+  const auto dense = vectors.contiguous();
+  auto products = torch::empty({samples, count, count}, vectors.options().dtype(torch::kFloat32));
+  const auto* from = static_cast<const std::uint16_t*>(dense.const_data_ptr());
+  auto* out = products.mutable_data_ptr<float>();
+  at::parallel_for(0, samples, 1, [=](std::int64_t begin, std::int64_t end) {
+    for (auto i = begin; i < end; ++i) {
+      kernel(from + i * count * width, count, width, out + i * count * count);
+    }
   });
   return products;
 }

@@ -158,6 +158,10 @@ void product(const T* left, const T* right, std::int64_t rows, std::int64_t heig
 // nothing bounds as tightly as a ghost norm needs. By their data sheets A100, H100 and H200
 // multiply both types equally fast; what float64 costs was not measured.
 torch::Tensor inner_products(const torch::Tensor& left, const torch::Tensor& right);
+// [B, T, T]: the inner products of each sample's vectors [B, T, n] with each other, as by
+// inner_products(vectors, vectors). Vectors may be in bfloat16 where narrow_inner_products() is not
+// null (products/inner_products.h); the products are then in float32, within the same bound.
+torch::Tensor gram_matrices(const torch::Tensor& vectors);
 // Computes on any device as inner_products() does on a GPU, for tests.
 torch::Tensor inner_products_on_device(const torch::Tensor& left, const torch::Tensor& right);
 // Adds row k of `rows` [K, D], times its sample's factor, to row ids[k] of `sum` [V, D]. The rows

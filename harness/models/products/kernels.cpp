@@ -1,5 +1,6 @@
 // The kernels that this processor can run.
 #include "harness/base/vector_level.h"
+#include "harness/models/products/inner_products.h"
 #include "harness/models/products/patch_kernel.h"
 #include "harness/models/products/product_kernel.h"
 
@@ -10,6 +11,7 @@ extern const PatchKernel<double> kDoublePatches_baseline, kDoublePatches_avx2, k
 extern const ProductKernel<float> kFloatProduct_baseline, kFloatProduct_avx2, kFloatProduct_avx512;
 extern const ProductKernel<double> kDoubleProduct_baseline, kDoubleProduct_avx2, kDoubleProduct_avx512;
 extern const ProductKernel<float> kFusedProduct_avx512;
+extern const NarrowInnerProducts kNarrowInnerProducts_avx512bf16;
 
 template <>
 PatchKernels<float> patch_kernels<float>() {
@@ -33,6 +35,12 @@ ProductKernels<double> product_kernels<double>() {
 
 const ProductKernel<float>* fused_product_kernel() {
   return vector_level() == 3 ? &kFusedProduct_avx512 : nullptr;
+}
+
+NarrowInnerProducts narrow_inner_products() {
+  static const bool has =
+      vector_level() == 3 && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512bf16");
+  return has ? kNarrowInnerProducts_avx512bf16 : nullptr;
 }
 
 }  // namespace hyfreedp::models
