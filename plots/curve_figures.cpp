@@ -170,20 +170,15 @@ class CurveFigure {
   double lowest_ = 1e300, highest_ = 0, last_step_ = 1;
 };
 
-std::string name_at(const json::object& config, const char* key) {
-  const auto* found = config.if_contains(key);
-  return found != nullptr && found->is_object() ? string_or(found->get_object(), "name", "") : "";
-}
-
 }  // namespace
 
 std::optional<std::string> step_size_scalar(const json::object& trial_config) {
   static const std::map<std::string, std::string> kOptimizers = {{"prodigy", "d"},     {"d-adapt-adam", "d"},
                                                                  {"d-adapt-sgd", "d"}, {"dog", "eta"},
                                                                  {"dowg", "eta"},      {"adadp", "lr_used"}};
-  const auto controller = name_at(trial_config, "controller");
+  const auto controller = named_in(trial_config, "controller").name;
   if (controller == "hyfreedp" || controller == "hyfreedp-plus" || controller == "gen") return "eta";
-  const auto found = kOptimizers.find(name_at(trial_config, "optimizer"));
+  const auto found = kOptimizers.find(named_in(trial_config, "optimizer").name);
   return found == kOptimizers.end() ? std::nullopt : std::optional<std::string>(found->second);
 }
 

@@ -14,9 +14,7 @@ namespace {
 using Runs = std::vector<Run>;
 
 bool probes(const Run& run) {
-  const auto* const controller = run.config.if_contains("controller");
-  if (controller == nullptr || !controller->is_object()) return false;
-  const auto facts = optimizers::find_controller(string_or(controller->get_object(), "name", ""));
+  const auto facts = optimizers::find_controller(named_in(run.config, "controller").name);
   return facts && (**facts).probes;
 }
 

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "harness/base/text.h"
+#include "optimizers/options.h"
 #include "plots/kinds.h"
 #include "plots/sheet.h"
 #include "results/table/cell_text.h"
@@ -41,12 +42,9 @@ std::optional<double> scalar(const trial::StepRecord& step, const std::string& n
 
 // GeN alone may fit the intercept too.
 bool fits_intercept(const Run& run) {
-  const auto* controller = run.config.if_contains("controller");
-  const auto* options = controller == nullptr || !controller->is_object()
-                            ? nullptr
-                            : controller->get_object().if_contains("options");
-  return options != nullptr && options->is_object() &&
-         string_or(options->get_object(), "intercept", "fixed") == "free";
+  const auto [name, options] = named_in(run.config, "controller");
+  return name == "gen" &&
+         read_options<optimizers::GenOptions>(options).intercept == optimizers::Intercept::free;
 }
 
 std::vector<Probe> probes_of(const Run& run, const std::vector<trial::StepRecord>& steps) {

@@ -227,6 +227,12 @@ Result<RunList> runs_of(const Source& source, const FigureRequest& request, Whic
   return Collector(source, request, which, metric).collect();
 }
 
+trial::Named named_in(const json::object& config, const char* key) {
+  const auto* const found = config.if_contains(key);
+  auto named = found == nullptr ? Result<trial::Named>(trial::Named{}) : from_json<trial::Named>(*found, key);
+  return named ? std::move(*named) : trial::Named{};
+}
+
 std::optional<double> setting(const Run& run, const std::string& name) {
   double product = 1;
   for (const auto& part : split(name, '*')) {

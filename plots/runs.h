@@ -71,6 +71,10 @@ enum class Which { reported, all };
 Result<RunList> runs_of(const Source& source, const results::FigureRequest& request, Which which,
                         const std::string& metric = {});
 
+// The optimizer, controller, model or dataset of a run's configuration; without a name where the
+// configuration says none.
+trial::Named named_in(const json::object& config, const char* key);
+
 // A number among a run's settings: "rate" (constant or scheduled), "epsilon", "steps", "seed", a
 // name in the options of its optimizer, controller, privacy, model, dataset or training
 // (in this order), a path of names joined by points, or a product of such names ("rate * steps").

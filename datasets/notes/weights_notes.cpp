@@ -19,6 +19,7 @@
 #include "harness/base/text.h"
 #include "harness/models/facts/catalogue.h"
 #include "harness/models/facts/weights_source.h"
+#include "harness/models/networks/options.h"
 #include "harness/models/networks/registry.h"
 
 namespace hyfreedp::datasets {
@@ -294,9 +295,11 @@ Result<void> check_columns_of_weights(const Facts& facts, const json::object& op
 }
 
 std::string pool_note(const json::object& model) {
-  const auto here = string_or(model, "pool", ""), weights = models::weights_named(model);
+  const auto here = read_options<models::PoolOption>(model).pool.value_or("");
+  const auto shared = read_options<models::SharedOptions>(model);
+  const auto weights = shared.weights.value_or("");
   const auto folder = folder_of(weights);
-  if (here.empty() || !folder || string_or(model, "head", "new") != "file") return {};
+  if (here.empty() || !folder || shared.head != "file") return {};
   // Transformers' files have this one, and so has a run whose config leaves it out.
   constexpr const char* kUsual = "first";
   const auto before = member(member(member(kept_by_a_run(*folder), "config"), "model"), "options");
@@ -310,15 +313,16 @@ std::string pool_note(const json::object& model) {
 }
 
 std::string base_note(const json::object& model) {
-  const auto adapter = string_or(model, "adapter", "");
+  const auto shared = read_options<models::SharedOptions>(model);
+  const auto adapter = shared.adapter.value_or("");
   const auto folder = adapter.empty() ? Result<std::string>(error("none")) : models::locate_adapter(adapter);
   if (!folder) return {};
   const auto base = member(member(member(kept_by_a_run(*folder), "config"), "model"), "options");
-  const auto theirs = string_or(base, "weights_sha256", ""), here = string_or(model, "weights_sha256", "");
+  const auto theirs = string_or(base, "weights_sha256", ""), here = shared.weights_sha256.value_or("");
   if (theirs.empty() || theirs == here) return {};
   return fmt::format(
       "The adapter '{}' was trained on other weights than '{}' (trial.json: weights_sha256 {}...).", adapter,
-      models::weights_named(model), theirs.substr(0, 12));
+      shared.weights.value_or(""), theirs.substr(0, 12));
 }
 
 std::string overlap_note(const Facts& facts, const std::string& weights) {

@@ -220,7 +220,8 @@ TEST(Ticks, AreRoundAndInside) {
 
 TEST(StepSize, IsNamedByControllerOrOptimizer) {
   const auto config = [](const char* optimizer, const char* controller) {
-    return json::object{{"optimizer", {{"name", optimizer}}}, {"controller", {{"name", controller}}}};
+    return json::object{{"optimizer", as_json(trial::Named{optimizer, {}})},
+                        {"controller", as_json(trial::Named{controller, {}})}};
   };
   EXPECT_EQ(step_size_scalar(config("adamw", "hyfreedp-plus")), "eta");
   EXPECT_EQ(step_size_scalar(config("prodigy", "constant")), "d");

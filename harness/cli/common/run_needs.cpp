@@ -19,7 +19,7 @@ namespace {
 
 // All of the dataset that is not here: its files, and the weights that make its features.
 bool is_fetchable(const datasets::Facts& facts, const json::object& options) {
-  const auto own = string_or(options, "path", ""), weights = models::weights_named(options);
+  const auto own = datasets::own_path(options), weights = models::weights_named(options);
   const bool files = own.empty() ? datasets::locate(facts) || !facts.supply.empty()
                                  : datasets::locate_own_files(own).has_value();
   return files &&
@@ -48,7 +48,7 @@ class Downloads {
 
   void dataset(const trial::Named& named) {
     const auto facts = datasets::find_dataset(named.name);
-    const bool own = !string_or(named.options, "path", "").empty();
+    const bool own = !datasets::own_path(named.options).empty();
     if (!facts || own || (**facts).supply.empty() || !counted_.insert("data " + named.name).second) return;
     if (!datasets::locate(**facts)) add_download((**facts).supply, needs_);
   }
@@ -108,7 +108,7 @@ std::vector<Missing> missing_data(const runner::Spec& spec) {
       with_weights.push_back(options);
     }
     for (const auto& of : with_weights) {
-      const auto weights = string_or(of, "weights", "");
+      const auto weights = models::weights_named(of);
       if (weights.empty()) continue;
       const auto folder = models::locate_weights(weights);
       add(weights, folder ? Result<void>() : Result<void>(folder.error()),

@@ -2,24 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "harness/models/networks/options.h"
 #include "harness/models/networks/requests.h"
 
 namespace hyfreedp::models {
 namespace {
-
-enum class MlpActivation { tanh, relu };
-BOOST_DESCRIBE_ENUM(MlpActivation, tanh, relu)
-
-// The options of both models: `linear` has no hidden layers and no activation.
-struct MlpOptions {
-  std::vector<std::int64_t> hidden = {};
-  MlpActivation activation = MlpActivation::tanh;
-  bool bias = true;
-  SharedOptions shared = {};
-  static constexpr std::array kInlined = {"shared"};
-};
-BOOST_DESCRIBE_STRUCT(MlpOptions, (), (hidden, activation, bias, shared))
 
 // The saved program whose features the network reads, where the options name one.
 Result<void> read_program(const Request& request, const SharedOptions& shared, MlpShape& shape) {

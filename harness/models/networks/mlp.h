@@ -11,8 +11,22 @@
 #include <vector>
 
 #include "harness/models/networks/description.h"
+#include "harness/models/networks/options.h"
 
 namespace hyfreedp::models {
+
+enum class MlpActivation { tanh, relu };
+BOOST_DESCRIBE_ENUM(MlpActivation, tanh, relu)
+
+// The options of both models: `linear` has no hidden layers and no activation.
+struct MlpOptions {
+  std::vector<std::int64_t> hidden = {};
+  MlpActivation activation = MlpActivation::tanh;
+  bool bias = true;
+  SharedOptions shared = {};
+  static constexpr std::array kInlined = {"shared"};
+};
+BOOST_DESCRIBE_STRUCT(MlpOptions, (), (hidden, activation, bias, shared))
 
 struct MlpShape {
   std::int64_t features = 0;

@@ -34,6 +34,12 @@ BOOST_DESCRIBE_STRUCT(SharedOptions, (),
                        weights, weights_sha256, adapter, adapter_sha256, program, program_sha256,
                        program_features, head))
 
+// What the head reads, for models with this option.
+struct PoolOption {
+  std::optional<std::string> pool;
+};
+BOOST_DESCRIBE_STRUCT(PoolOption, (), (pool))
+
 // Sizes of networks of equal blocks.
 struct BlockOptions {
   std::optional<std::string> size = {};

@@ -61,9 +61,10 @@ json::object model_entry(const json::object& config, const json::object& kept) {
     const bool network = bool_or(kept, "network", false);
     entry["weights"] = network ? kFolder : models::weights_named(options);
     if (adapter) entry["adapter"] = kFolder;
-    if (options.contains("head")) entry["head"] = network ? "file" : string_or(options, "head", "");
+    const auto shared = read_options<models::SharedOptions>(options);
+    if (shared.head) entry["head"] = network ? "file" : *shared.head;
     if (is_pool_not_in_folder(name) && options.contains("pool")) entry["pool"] = options.at("pool");
-    entry["trainable"] = read_options<models::SharedOptions>(options).trainable;
+    entry["trainable"] = shared.trainable;
     if (const auto* pattern = options.if_contains("trainable_pattern");
         pattern != nullptr && !pattern->is_null()) {
       entry["trainable_pattern"] = *pattern;

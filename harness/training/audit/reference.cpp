@@ -7,6 +7,7 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include "datasets/facts.h"
+#include "harness/models/networks/mlp.h"
 
 namespace hyfreedp::training {
 namespace {
@@ -37,16 +38,13 @@ Reference::Reference(const trial::TrialConfig& config, const datasets::SplitData
     : features_(split.values(0, split.features.size(0), torch::kFloat64)),
       labels_(split.labels),
       widths_{split.features.size(1)},
-      relu_(string_or(config.model.options, "activation", "tanh") == "relu"),
       plan_(config.privacy),
       kept_(1 - rounding_of(config)) {
   HYFREEDP_CHECK(plan_.clipping != trial::Clipping::none && plan_.clipping != trial::Clipping::adaptive,
                  "an audit needs clipping to one threshold");
-  if (config.model.name == "mlp") {
-    for (const auto& width : config.model.options.at("hidden").as_array()) {
-      widths_.push_back(width.to_number<std::int64_t>());
-    }
-  }
+  const auto options = read_options<models::MlpOptions>(config.model.options);
+  relu_ = options.activation == models::MlpActivation::relu;
+  widths_.insert(widths_.end(), options.hidden.begin(), options.hidden.end());
   widths_.push_back(classes_of(config));
   for (std::size_t k = 0; k + 1 < widths_.size(); ++k) dimension_ += (widths_[k] + 1) * widths_[k + 1];
 }
