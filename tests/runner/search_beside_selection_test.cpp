@@ -288,6 +288,26 @@ TEST_F(UnknownSearch, ARowThatIsNotBookedGivesNoOtherItsRuns) {
   EXPECT_TRUE(now.has_unknown_selection || read_odometer(now, 1e-5).value().total.epsilon >= 0.999 * spent);
 }
 
+// Nor does the record of a selection name the runs of another one that is open.
+TEST_F(UnknownSearch, ARecordNamesNoRunsOfAnotherSelection) {
+  const auto other = alone("      - {id: later, method: dp-hyper, options: {mean_runs: 9}}\n", "other");
+  const auto is_over = [&](const std::string& spec) {
+    return std::ranges::any_of(world.store().studies(spec).value(), results::is_answered);
+  };
+  do {
+    stop_selection(Fate::kill, selected_);
+    stop_again(Fate::kill, other);
+  } while (is_over("other"));
+  FakeExecutor none;
+  world.run(selected_, none, [] { return true; });
+  world.forget_database();
+  EXPECT_FALSE(spending(false).has_unknown_selection) << "both records are there";
+  fs::remove(world.out().release_record("other"));
+  world.forget_database();
+  run(fixed("1e-2", "third"));
+  EXPECT_TRUE(spending(false).has_unknown_selection);
+}
+
 // Its plan tells which runs are its own.
 TEST_F(UnknownSearch, AnOpenSelectionAloneIsKnown) {
   for (const auto fate : {Fate::finish, Fate::kill}) {

@@ -172,6 +172,7 @@ class Composer {
         add_open(study);
       }
     }
+    leave_out_shared();
     add_bookings();
     for (const auto& [id, run] : runs_) add_run(id, run);
     for (const auto& search : studies_.ended_early) add_rest(search);
@@ -215,6 +216,7 @@ class Composer {
                                : std::vector<std::string>();
     for (const auto& id : like) {
       base.raise_to(EventTally(runs_.at(id).charged()));
+      claim(id, study);
       take(id, study);
     }
     if (!study.is_retired) note_begun(study, like, base);  // cancelled
@@ -242,6 +244,20 @@ class Composer {
       }
     }
     begun.dearest = base.events();
+  }
+
+  // A record that named a run of another selection like this one would have it be this one's where
+  // database and the other's record are lost.
+  void leave_out_shared() {
+    for (auto& [study, begun] : odometer_.begun_selections) {
+      const auto removed = std::erase_if(begun.runs, [&](const auto& id) { return claims_[id].size() > 1; });
+      begun.may_have_others = begun.may_have_others || removed > 0;
+    }
+  }
+
+  void claim(const std::string& id, const SelectionStudy& study) {
+    if (!study.seed || runs_.at(id).config.seed == *study.seed)
+      claims_[id].insert(study.composition.booking.empty() ? study.id : study.composition.booking);
   }
 
   // It is not recorded, on purpose, which runs are whose: all that may belong to a selection are
@@ -272,6 +288,7 @@ class Composer {
       EventTally executed(run.executed);
       if (options_.to_be_continued && !run.is_final) executed.add(mechanism::events(run.config));
       base.raise_to(executed);
+      claim(id, study);
       take(id, study);
     }
     if (has_begun && !study.is_retired) note_begun(study, like, base);
@@ -401,6 +418,8 @@ class Composer {
   std::set<std::string> selected_;  // runs of selections that are over
   // Runs that may be of open ones, or of some whose runs are not listed.
   std::set<std::string> open_;
+  // The selections, by their booking, whose a run may be.
+  std::map<std::string, std::set<std::string>> claims_;
   std::set<std::string> public_;  // data that hidden runs' specs declared public
   std::set<std::string> made_;    // bookings of rows that list their runs
 };
