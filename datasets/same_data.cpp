@@ -215,6 +215,14 @@ bool is_said_to_be_others(const DataIdentity& test, const TrainedData& trained) 
   return shares_any(test.alike, trained.marks) || shares_any(trained.alike, test.test_marks);
 }
 
+bool may_share_unmarked_records(const DataIdentity& test, const TrainedData& trained) {
+  if (test.kind != DataKind::own || !trained.kinds.contains(DataKind::own)) return false;
+  if (trained.is_same(test) || is_said_to_be_others(test, trained)) return false;
+  TrainedData tested;
+  tested.add(test);
+  return may_be_same(tested, trained);
+}
+
 bool supersedes(const DataIdentity& newer, const DataIdentity& older) {
   return newer.secret == older.secret + std::string(kWithRecords) && newer.name == older.name &&
          newer.division == older.division && std::ranges::includes(newer.marks, older.marks);

@@ -80,6 +80,10 @@ bool may_be_same(const TrainedData& one, const TrainedData& other);
 // Whether the test records of `test` equal some that were trained on, and a spec says that they are
 // other people's.
 bool is_said_to_be_others(const DataIdentity& test, const TrainedData& trained);
+// Whether own files whose test records are `test` may have records of own files that were trained
+// on, though nothing says so: the marks of single records of one of them are lost or another
+// user's, or were never compared.
+bool may_share_unmarked_records(const DataIdentity& test, const TrainedData& trained);
 // Whether an identity says all that an older one of the same files says, which had no marks of
 // single records.
 bool supersedes(const DataIdentity& newer, const DataIdentity& older);

@@ -292,6 +292,14 @@ TEST_F(InitialWeights, ThatHaveSeenTheTestRecordsAreRefused) {
         HasSubstr("the ood_test 'folks' is table-file (people)"));
   }
   EXPECT_EQ(refusal(start, table("people.csv"), "[inf]"), "") << "its test split was set aside";
+  // Which names none of these data any more.
+  const auto note = start + "/trial.json", noted = read_file(note).value();
+  auto edited = parse_json(noted, "trial.json").value().as_object();
+  edited["private_data"] = json::array{};
+  write_file_atomically(note, pretty_json(edited)).value();
+  EXPECT_THAT(refusal(start, table("people.csv"), "[inf]"),
+              AllOf(HasSubstr("is not known"), HasSubstr("Test records may be among these")));
+  write_file_atomically(note, noted).value();
 
   // A part of them, and marks that are lost since.
   write_file_atomically((at("data") / "part.csv").string(), rows(20, 80)).value();

@@ -228,6 +228,15 @@ Error common_records_unknown(const json::object& options, const datasets::DataId
       folders_of(options), seen.name, data));
 }
 
+Error start_unknown(const json::object& options, const char* consequence, const std::string& data) {
+  return error(fmt::format(
+      "Which private data the weights that enter the model or its features ({}) have seen is not known: "
+      "their trial.json has no tag of this user, so it was edited, or is another user's or an older "
+      "version's. {} Keep the weights anew (`hyfreedp run --keep-weights`), or start from weights that have "
+      "not seen '{}'.",
+      folders_of(options), consequence, data));
+}
+
 // A run on data that the weights have seen would not count what that spent.
 Result<void> check_training(const json::object& options, const SeenData& seen,
                             const datasets::DataIdentity& data) {
@@ -247,12 +256,8 @@ Result<void> check_training(const json::object& options, const SeenData& seen,
       return common_records_unknown(options, seen_data, data.name);
   }
   if (seen.is_known) return {};
-  return error(fmt::format(
-      "Which private data the weights that enter the model or its features ({}) have seen is not known: "
-      "their trial.json has no tag of this user, so it was edited, or is another user's or an older "
-      "version's. A run does not count what their training spent of its own examples. Keep the weights "
-      "anew (`hyfreedp run --keep-weights`), or start from weights that have not seen '{}'.",
-      folders_of(options), data.name));
+  return start_unknown(options, "A run does not count what their training spent of its own examples.",
+                       data.name);
 }
 
 Result<void> check_test(const TestedData& test, const json::array& releases, const json::object& options) {
@@ -319,6 +324,11 @@ Result<void> check_start(const json::object& options, const datasets::DataIdenti
     if (auto free = check_training(options, *seen, data); !free) return free;
   }
   for (const auto& test : tested) {
+    if (!seen->is_known && test.data.kind == datasets::DataKind::own) {
+      return start_unknown(options,
+                           "Test records may be among these, and accuracy on them is printed without noise.",
+                           test.data.name);
+    }
     if (auto apart = check_test(test, seen->releases, options); !apart) return apart;
   }
   return {};

@@ -492,6 +492,7 @@ Result<Odometer> odometer_of(const results::Store& store, const OutFolder& out,
       spending.was_tested_on =
           spending.was_tested_on || std::ranges::any_of(tests, [&](const auto& identity) {
             return test.may_share_records(identity, spending.data) ||
+                   test.may_share_unmarked_records(identity, spending.data) ||
                    datasets::is_said_to_be_others(identity, spending.data);
           });
     }

@@ -164,6 +164,11 @@ struct TestSet {
     return is_own ? datasets::own_test_may_share_records(identity, trained)
                   : datasets::may_share_records(identity, trained);
   }
+  // Of a run's own data, the odometer says that they may be the same as others (may_be()).
+  bool may_share_unmarked_records(const datasets::DataIdentity& identity,
+                                  const datasets::TrainedData& trained) const {
+    return !is_own && datasets::may_share_unmarked_records(identity, trained);
+  }
 };
 TestSet test_set_of(const trial::OodTest& test);
 TestSet own_test_set_of(const trial::Named& dataset);

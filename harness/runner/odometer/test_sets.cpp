@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "harness/base/text.h"
 #include "harness/runner/odometer/odometer.h"
 
 namespace hyfreedp::runner {
@@ -12,8 +13,17 @@ namespace {
 std::string conflict(Odometer& odometer, const TestSet& test, const std::string& whose,
                      const datasets::TrainedData& trained, const std::string& where) {
   for (const auto& identity : odometer.identities(test.dataset)) {
-    if (!test.may_share_records(identity, trained)) continue;
-    return datasets::why_no_test_set(fmt::format("{} of {}", test.name, whose), identity, trained, where);
+    const auto name = fmt::format("{} of {}", test.name, whose);
+    if (test.may_share_records(identity, trained))
+      return datasets::why_no_test_set(name, identity, trained, where);
+    if (test.may_share_unmarked_records(identity, trained)) {
+      return fmt::format(
+          "{} is {}, and {} trains on {}: whether records are in both is not known, because the marks of "
+          "their records are lost, or are another user's. Accuracy on test records is printed without noise. "
+          "A spec that names those data marks them again when it is read (`hyfreedp run SPEC --dry-run`). Or "
+          "use another output folder.",
+          name, identity.name, where, join({trained.names.begin(), trained.names.end()}, " = "));
+    }
   }
   return "";
 }
