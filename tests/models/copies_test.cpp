@@ -222,6 +222,24 @@ TEST(ComputeType, NarrowPassesAreCloseAndConsistent) {
   }
 }
 
+// Without copies there is one record, whose numbers the rule may take as they are.
+TEST(ComputeType, NarrowNormsOfLookupsAreThoseOfTheirGradients) {
+  for (const std::optional<std::int64_t> padding : {std::optional<std::int64_t>(), {2}}) {
+    auto network = filled({{"emb", std::make_shared<Embedding>(5, 48, padding)},
+                           {"fc", std::make_shared<Linear>(48, 3, false)}},
+                          torch::kFloat32);
+    network.set_compute_type(torch::kBFloat16);
+    const auto logits = network.record({at::randint(0, 5, {kSamples, 9}, torch::kInt64)});
+    network.backward(at::randn(logits.sizes(), torch::kFloat32));
+    const auto norms = network.squared_norms();
+    for (std::int64_t i = 0; i < kSamples; ++i) {
+      auto gradient = torch::zeros({network.dimension()});
+      network.add_clipped_sum(at::one_hot(torch::tensor(i), kSamples).to(torch::kFloat32), gradient);
+      EXPECT_TRUE(near_relative(norms[i], gradient.to(torch::kFloat64).square().sum(), 1e-5));
+    }
+  }
+}
+
 TEST(ComputeType, FollowsTheParametersAsTheyChange) {
   auto network = filled({{"fc", std::make_shared<Linear>(2, 2, false)}}, torch::kFloat32);
   network.set_compute_type(torch::kBFloat16);

@@ -69,7 +69,8 @@ Tensors Embedding::add_squared_norms(std::span<const ActivationRecord> records,
       const auto& other = is_lookup(records[k]) ? records[l] : records[k];
       if (is_lookup(other)) {
         const auto same = one.input().unsqueeze(2) == other.input().unsqueeze(1);
-        const auto products = inner_products(lookup_gradient(one), lookup_gradient(other));
+        const auto products = k == l ? gram_matrices(lookup_gradient(one))
+                                     : inner_products(lookup_gradient(one), lookup_gradient(other));
         add(same.to(products.scalar_type()), products, factor);
       } else if (is_lookup(one)) {
         // <b_s, h_t>
@@ -85,6 +86,11 @@ Tensors Embedding::add_squared_norms(std::span<const ActivationRecord> records,
   add_beyond_rounding(estimates, reach.square_(), records.front().output_gradient.scalar_type(),
                       squared_norms);
   return {};
+}
+
+bool Embedding::norm_rule_reads_narrow(std::span<const ActivationRecord> records) const {
+  return records.size() == 1 && is_lookup(records.front()) &&
+         can_multiply_narrow(records.front().output_gradient);
 }
 
 // The norms of one record alone, without the cross terms between records.

@@ -32,6 +32,7 @@ class Embedding : public Layer {
   torch::Tensor input_gradient(const ActivationRecord& record) const override;
   Tensors add_squared_norms(std::span<const ActivationRecord> records,
                             SquaredNorms& squared_norms) const override;
+  bool norm_rule_reads_narrow(std::span<const ActivationRecord> records) const override;
   void add_clipped_sums(std::span<const ActivationRecord> records, const Tensors& formed,
                         const torch::Tensor& factors, std::span<torch::Tensor> sums) const override;
 

@@ -3,7 +3,6 @@
 #include "harness/base/result.h"
 #include "harness/models/layers/samples.h"
 #include "harness/models/layers/sequence_norms.h"
-#include "harness/models/products/inner_products.h"
 
 namespace hyfreedp::models {
 namespace {
@@ -128,9 +127,8 @@ bool Linear::instantiates(std::int64_t positions) const {
 
 bool Linear::norm_rule_reads_narrow(std::span<const ActivationRecord> records) const {
   const auto& input = records.front().input();
-  return trains_weight() && input.dim() == 3 && input.is_cpu() && input.scalar_type() == torch::kBFloat16 &&
-         !instantiates(input.size(1) * static_cast<std::int64_t>(records.size())) &&
-         narrow_inner_products() != nullptr;
+  return trains_weight() && input.dim() == 3 && can_multiply_narrow(input) &&
+         !instantiates(input.size(1) * static_cast<std::int64_t>(records.size()));
 }
 
 Tensors Linear::add_squared_norms(std::span<const ActivationRecord> records,

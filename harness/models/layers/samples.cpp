@@ -249,7 +249,8 @@ double lost_length(std::int64_t n, torch::ScalarType type) {
 }
 
 torch::Tensor reach_lengths(const torch::Tensor& vectors) {
-  return at::linalg_vector_norm(vectors, 2, at::IntArrayRef{-1})
+  const auto type = at::promote_types(vectors.scalar_type(), torch::kFloat32);
+  return at::linalg_vector_norm(vectors, 2, at::IntArrayRef{-1}, false, type)
       .to(torch::kFloat64)
       .add_(lost_length(vectors.size(-1), vectors.scalar_type()));
 }
@@ -459,10 +460,14 @@ torch::Tensor inner_products(const torch::Tensor& left, const torch::Tensor& rig
   return products;
 }
 
+bool can_multiply_narrow(const torch::Tensor& values) {
+  return values.is_cpu() && values.scalar_type() == torch::kBFloat16 && narrow_inner_products() != nullptr;
+}
+
 torch::Tensor gram_matrices(const torch::Tensor& vectors) {
   if (vectors.scalar_type() != torch::kBFloat16) return inner_products(vectors, vectors);
+  HYFREEDP_CHECK(can_multiply_narrow(vectors), "this processor does not multiply numbers of bfloat16");
   const auto kernel = narrow_inner_products();
-  HYFREEDP_CHECK(kernel != nullptr, "this processor does not multiply numbers of bfloat16");
   const auto samples = vectors.size(0), count = vectors.size(1), width = vectors.size(2);
   const auto dense = vectors.contiguous();
   auto products = torch::empty({samples, count, count}, vectors.options().dtype(torch::kFloat32));

@@ -69,8 +69,8 @@ void add_outer_norms(const torch::Tensor& gradients, const torch::Tensor& inputs
 // small by sqrt(n) 2^-63. The result is this value times 10^2.5, so that the error e = 1e-5 R^2 is
 // large enough to cover the loss. It is 0 for float64.
 double lost_length(std::int64_t n, torch::ScalarType type);
-// The lengths of vectors over the last dimension, each increased by lost_length(): [..., n] ->
-// [...] float64.
+// The lengths of vectors over the last dimension, in float32 at least, each increased by
+// lost_length(): [..., n] -> [...] float64.
 torch::Tensor reach_lengths(const torch::Tensor& vectors);
 
 // The relative error of a norm (not squared) in the first case: 2^-17 for float32, 2^-46 for
@@ -159,9 +159,11 @@ void product(const T* left, const T* right, std::int64_t rows, std::int64_t heig
 // multiply both types equally fast; what float64 costs was not measured.
 torch::Tensor inner_products(const torch::Tensor& left, const torch::Tensor& right);
 // [B, T, T]: the inner products of each sample's vectors [B, T, n] with each other, as by
-// inner_products(vectors, vectors). Vectors may be in bfloat16 where narrow_inner_products() is not
-// null (products/inner_products.h); the products are then in float32, within the same bound.
+// inner_products(vectors, vectors). Of vectors in bfloat16, where can_multiply_narrow(vectors), the
+// products are in float32, within the same bound.
 torch::Tensor gram_matrices(const torch::Tensor& vectors);
+// True if `values` are in bfloat16, on the CPU, and this processor multiplies such numbers.
+bool can_multiply_narrow(const torch::Tensor& values);
 // Computes on any device as inner_products() does on a GPU, for tests.
 torch::Tensor inner_products_on_device(const torch::Tensor& left, const torch::Tensor& right);
 // Adds row k of `rows` [K, D], times its sample's factor, to row ids[k] of `sum` [V, D]. The rows
