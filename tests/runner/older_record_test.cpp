@@ -59,6 +59,41 @@ class OlderRecord : public LostFiles {
   std::string record_;
 };
 
+// A comparison had booked its seeds when all was killed; the older database has its rows open.
+TEST_F(OlderRecord, SeedsOfAComparisonStayBooked) {
+  const auto yaml = boost::replace_all_copy(
+      spec_of("      - {id: a, method: fixed-rate, options: {lr: 1e-2}}\n"
+              "      - {id: b, method: fixed-rate, options: {lr: 2e-2}}\n",
+              "compared"),
+      "seeds: [0, 1]", "seeds: {until: paired interval of a - b is narrower than 0.001, from: 3, to: 8}");
+  FakeExecutor some;
+  world.run(yaml, some, [&] { return some.ended >= 2; });
+  const auto spent = epsilon();
+  for (auto study : world.store().studies("compared").value()) {
+    if (results::is_answered(study)) continue;
+    study.composition = {};
+    study.trials.clear();
+    // What the row listed since the record was written stays.
+    if (study.seed == 7) study.trials = {"later"};
+    ASSERT_TRUE(world.store().put_study(study));
+  }
+  EXPECT_NEAR(epsilon(), spent, 1e-6 * spent);
+  world.close_database();
+  const auto copy = copy_of_folder(world.out()).value();
+  for (const auto& study : copy.store->studies("compared").value()) {
+    if (study.seed == 7) {
+      EXPECT_THAT(study.trials, testing::Contains("later"));
+    }
+  }
+  world.reopen_database();
+  for (auto study : world.store().studies("compared").value()) {
+    study.trials.erase(std::ranges::remove(study.trials, "later").begin(), study.trials.end());
+    ASSERT_TRUE(world.store().put_study(study));
+  }
+  run(yaml);
+  EXPECT_NEAR(epsilon(), spent, 1e-6 * spent);
+}
+
 // The selection of the added seed would be drawn a second time.
 TEST_F(OlderRecord, OfASpecThatGotASeedDoesNotHideItsRuns) {
   run(with_seeds("[0]"));

@@ -308,6 +308,23 @@ TEST_F(UnknownSearch, ARecordNamesNoRunsOfAnotherSelection) {
   EXPECT_TRUE(spending(false).has_unknown_selection);
 }
 
+// The record names it all the same, so that it is missed where its journal is lost as well.
+TEST_F(UnknownSearch, ASharedRunWithoutItsJournalIsNotMadeAgain) {
+  const auto other = alone("      - {id: later, method: dp-hyper, options: {mean_runs: 9}}\n", "other");
+  FakeExecutor none;
+  do {
+    stop_selection(Fate::finish, selected_);
+    world.run(other, none, [] { return true; });
+  } while (std::ranges::any_of(world.store().studies("other").value(), results::is_answered));
+  world.run(selected_, none, [] { return true; });
+  world.forget_database();
+  lose_journals_and_keys();
+  const auto restored = restore_for(world.store(), world.out(), "sel");
+  ASSERT_FALSE(restored);
+  EXPECT_THAT(restored.error().message, HasSubstr("It is not drawn again"));
+  EXPECT_TRUE(results::is_lost(selection()));
+}
+
 // Its plan tells which runs are its own.
 TEST_F(UnknownSearch, AnOpenSelectionAloneIsKnown) {
   for (const auto fate : {Fate::finish, Fate::kill}) {

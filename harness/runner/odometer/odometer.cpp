@@ -172,7 +172,7 @@ class Composer {
         add_open(study);
       }
     }
-    leave_out_shared();
+    set_shared_apart();
     add_bookings();
     for (const auto& [id, run] : runs_) add_run(id, run);
     for (const auto& search : studies_.ended_early) add_rest(search);
@@ -246,12 +246,13 @@ class Composer {
     begun.dearest = base.events();
   }
 
-  // A record that named a run of another selection like this one would have it be this one's where
-  // database and the other's record are lost.
-  void leave_out_shared() {
+  void set_shared_apart() {
     for (auto& [study, begun] : odometer_.begun_selections) {
-      const auto removed = std::erase_if(begun.runs, [&](const auto& id) { return claims_[id].size() > 1; });
-      begun.may_have_others = begun.may_have_others || removed > 0;
+      auto& runs = begun.runs;
+      const auto shared = std::stable_partition(runs.begin(), runs.end(),
+                                                [&](const auto& id) { return claims_[id].size() <= 1; });
+      begun.shared.assign(shared, runs.end());
+      runs.erase(shared, runs.end());
     }
   }
 

@@ -186,7 +186,8 @@ struct Odometer {
   std::map<std::string, TestSet> tested = {};
   // An open private selection of which something may have begun. Confidential.
   struct BegunSelection {
-    std::vector<std::string> runs;           // ids of those that may be its
+    std::vector<std::string> runs;           // ids of those that may be its alone
+    std::vector<std::string> shared;         // of those that may be another selection's as well
     bool may_have_others = false;            // which the database does not know
     std::vector<accounting::Event> dearest;  // the most that any of them all is charged
   };

@@ -84,14 +84,17 @@ Result<RecordedStudy> record_of(const results::Store& store, const OutFolder& ou
   if (may_go_on && under_way->selections.contains(study.id)) {
     const auto& begun = under_way->selections.at(study.id);
     // A run that is charged had a journal.
-    for (const auto& id : begun.runs) {
-      if (under_way->charges.contains(id) || !is_missing_journal(out.journal(id)))
-        recorded.journals.push_back(id);
-    }
-    recorded.has_begun = !recorded.journals.empty() || begun.may_have_others;
+    const auto had_journal = [&](const std::string& id) {
+      return under_way->charges.contains(id) || !is_missing_journal(out.journal(id));
+    };
+    std::ranges::copy_if(begun.runs, std::back_inserter(recorded.journals), had_journal);
+    std::ranges::copy_if(begun.shared, std::back_inserter(recorded.shared_journals), had_journal);
+    recorded.has_begun =
+        !recorded.journals.empty() || !recorded.shared_journals.empty() || begun.may_have_others;
     if (recorded.has_begun) recorded.dearest = begun.dearest;
   }
   auto runs = recorded.has_begun ? recorded.journals : std::vector<std::string>();
+  runs.insert(runs.end(), recorded.shared_journals.begin(), recorded.shared_journals.end());
   for (const auto& id : recorded.study.trials) {
     if (std::filesystem::exists(out.journal(id))) recorded.journals.push_back(id);
     if (!composition.is_selection()) runs.push_back(id);

@@ -25,6 +25,7 @@ json::object to_json(const ReleaseRecord& record) {
     }
     json::object study{
         {"study", as_json(one.study)}, {"journals", as_json(one.journals)}, {"runs", std::move(runs)}};
+    if (!one.shared_journals.empty()) study["shared_journals"] = as_json(one.shared_journals);
     if (one.has_begun) study["begun"] = true;
     if (!one.dearest.empty()) study["dearest"] = accounting::events_to_json({.events = one.dearest});
     studies.push_back(std::move(study));
@@ -96,10 +97,17 @@ Result<ReleaseRecord> release_record_from(const json::value& value, const std::s
     if (!study) return study.error();
     auto journals = from_json<std::vector<std::string>>(*of_journals, where + ": 'journals'");
     if (!journals) return journals.error();
+    std::vector<std::string> shared;
+    if (const auto* of_others = one->if_contains("shared_journals")) {
+      auto ids = from_json<std::vector<std::string>>(*of_others, where + ": 'shared_journals'");
+      if (!ids) return ids.error();
+      shared = std::move(*ids);
+    }
     auto runs = runs_from(one->if_contains("runs"), where);
     if (!runs) return runs.error();
     RecordedStudy recorded{.study = std::move(*study),
                            .journals = std::move(*journals),
+                           .shared_journals = std::move(shared),
                            .runs = std::move(*runs),
                            .has_begun = bool_or(*one, "begun", false)};
     if (const auto* dearest = one->if_contains("dearest")) {

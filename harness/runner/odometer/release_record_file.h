@@ -43,8 +43,11 @@
 namespace hyfreedp::runner {
 
 struct RecordedStudy {
-  results::StudyRecord study;                   // without confidential values
-  std::vector<std::string> journals;            // ids of trials
+  results::StudyRecord study;         // without confidential values
+  std::vector<std::string> journals;  // ids of trials
+  // Of those that may be another private selection's as well. They do not come back as this one's:
+  // where the other's record and the database are lost, nobody would miss them there.
+  std::vector<std::string> shared_journals = {};
   std::vector<results::TrialRecord> runs;       // with id, config, events and charged alone
   bool has_begun = false;                       // a private selection that may go on
   std::vector<accounting::Event> dearest = {};  // of what has begun

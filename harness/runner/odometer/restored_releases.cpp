@@ -173,8 +173,13 @@ bool was_cancelled_later(const results::StudyRecord& known, const results::Study
 
 // True if the database says at least as much of the row.
 bool says_as_much(const std::optional<results::StudyRecord>& known, const results::StudyRecord& recorded) {
-  const bool is_unbooked = known && !results::is_answered(*known) && known->composition.booking.empty();
-  if (is_unbooked && !recorded.composition.booking.empty()) return false;
+  if (known && !results::is_answered(*known)) {
+    const auto& ours = known->composition;
+    const auto& theirs = recorded.composition;
+    const bool lacks_selection = ours.booking.empty() && !theirs.booking.empty();
+    const bool lacks_seed = ours.not_begun.empty() && !theirs.not_begun.empty();
+    if (lacks_selection || lacks_seed) return false;
+  }
   if (!known || !results::is_answered(recorded)) return known.has_value();
   // A row that is lost, or is cancelled and has another answer in the record, gives way.
   const bool gives_way = results::is_lost(*known) ||
@@ -216,9 +221,12 @@ Result<std::vector<std::string>> lost_of(const results::Store& store, const OutF
 Result<std::string> lost_of_selection(const results::Store& store, const OutFolder& out,
                                       const RecordedStudy& recorded) {
   if (!recorded.has_begun) return "";
-  const auto lost = lost_of(store, out, recorded.journals);
-  if (!lost) return lost.error();
-  return lost->empty() ? "" : out.journal(lost->front());
+  for (const auto* journals : {&recorded.journals, &recorded.shared_journals}) {
+    const auto lost = lost_of(store, out, *journals);
+    if (!lost) return lost.error();
+    if (!lost->empty()) return out.journal(lost->front());
+  }
+  return "";
 }
 
 // Returns why it cannot come back.
@@ -251,13 +259,17 @@ Result<std::string> put_runs(results::Store& store, const OutFolder& out, const 
   return std::string();
 }
 
+void add_runs(results::StudyRecord& study, const std::vector<std::string>& runs) {
+  for (const auto& id : runs) {
+    if (std::ranges::count(study.trials, id) == 0) study.trials.push_back(id);
+  }
+}
+
 // Adds runs to the list of an open row.
 Result<void> list_runs(results::Store& store, results::StudyRecord study,
                        const std::vector<std::string>& runs) {
   const auto before = study.trials.size();
-  for (const auto& id : runs) {
-    if (std::ranges::count(study.trials, id) == 0) study.trials.push_back(id);
-  }
+  add_runs(study, runs);
   return study.trials.size() == before ? Result<void>() : store.put_study(study);
 }
 
@@ -284,6 +296,8 @@ Result<std::string> put_back(results::Store& store, const OutFolder& out, const 
   if (says_as_much(*known, recorded.study)) return std::string();
   if (auto retired = retire_other_booking(store, *known, recorded.study); !retired) return retired.error();
   auto study = recorded.study;
+  const bool are_open = *known && !results::is_answered(**known) && !results::is_answered(study);
+  if (are_open) add_runs(study, (**known).trials);
   const bool is_cancelled = results::is_cancelled(study);
   // Runs of a cancelled study may have no end: what they executed is in its record.
   if (results::is_answered(study) && !is_cancelled) {
@@ -338,8 +352,8 @@ Result<std::string> put_seeded_back(results::Store& store, const OutFolder& out,
     auto put = store.put_retired({study.id, study.spec, study.method, study.composition, study.trials});
     return put ? Result<std::string>("") : put.error();
   }
-  std::erase_if(recorded.journals,
-                [&](const std::string& id) { return is_missing_journal(out.journal(id)); });
+  for (auto* journals : {&recorded.journals, &recorded.shared_journals})
+    std::erase_if(*journals, [&](const std::string& id) { return is_missing_journal(out.journal(id)); });
   return put_back(store, out, recorded);
 }
 
