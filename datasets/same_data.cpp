@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <vector>
 
+#include "datasets/image_folder.h"
 #include "datasets/own/content_marks.h"
 #include "datasets/own/own_files.h"
 #include "datasets/own/own_texts.h"
@@ -54,10 +55,15 @@ std::string division_of(const Facts& facts, const json::object& options, const s
       }
     }
   }
-  // Blocks of another number of tokens are other records of the same files.
-  if (const auto own = read_options<TextFileOptions>(options); own.in_blocks())
-    parts.push_back(fmt::format("blocks of {} {}", own.length,
-                                read_options<TokenizerOptions>(options).tokenizer_sha256.value_or("")));
+  // Another separator may read other rows, and blocks of other tokens are other records of the same
+  // files.
+  const auto own = read_options<TextFileOptions>(options);
+  if (facts.own_records && own.separator) parts.push_back("separated by " + *own.separator);
+  if (own.in_blocks()) {
+    parts.push_back(fmt::format("blocks of {} {} of {}", own.length,
+                                read_options<TokenizerOptions>(options).tokenizer_sha256.value_or(""),
+                                own.text));
+  }
   return join(parts, "; ");
 }
 
@@ -137,7 +143,9 @@ DataIdentity identity_of(const std::string& dataset, const json::object& options
   add(content.common_test, others ? identity.alike : identity.test_common);
   if (others && content.tests_on_training) identity.alike.insert(train_part(mark));
   identity.secret = content.secret;
-  if (!identity.secret.empty() && has_marked_records(mark)) identity.secret += kWithRecords;
+  identity.reading =
+      facts.name == ImageFolderDataset::facts().name ? reading_of_images() : reading_of_rows(options);
+  if (!identity.secret.empty() && has_marked_records(mark, identity.reading)) identity.secret += kWithRecords;
   return identity;
 }
 
@@ -217,10 +225,14 @@ bool is_said_to_be_others(const DataIdentity& test, const TrainedData& trained) 
 
 bool may_share_unmarked_records(const DataIdentity& test, const TrainedData& trained) {
   if (test.kind != DataKind::own || !trained.kinds.contains(DataKind::own)) return false;
-  if (trained.is_same(test) || is_said_to_be_others(test, trained)) return false;
+  if (is_said_to_be_others(test, trained)) return false;
   TrainedData tested;
   tested.add(test);
   return may_be_same(tested, trained);
+}
+
+bool keeps_test_apart(const DataIdentity& data) {
+  return data.kind == DataKind::generated || (data.kind == DataKind::published && !is_of_nist(data.name));
 }
 
 bool supersedes(const DataIdentity& newer, const DataIdentity& older) {
@@ -234,7 +246,7 @@ DataIdentity as_known_now(DataIdentity data) {
     for (const auto& other : content_marks(files).common_train) {
       if (!data.alike.contains(other)) data.common.insert(other);
     }
-    if (data.secret.ends_with(kWithRecords) && !has_marked_records(files))
+    if (data.secret.ends_with(kWithRecords) && !has_marked_records(files, data.reading))
       data.secret.resize(data.secret.size() - kWithRecords.size());
   }
   return data;

@@ -44,19 +44,21 @@ struct DataIdentity {
   std::string set_aside = {};             // how test records are set aside from the others
   DataKind kind = DataKind::own;
   // A mark of the secret that the marks are under; empty where not all marks of such data are here.
-  // It ends in " records" where the single records of own files are marked.
+  // It ends in " records" where the single records of own files, as they are read, are marked.
   std::string secret = {};
   // Parts of other own files that have records in common with these, or with their test records
   // (own/content_marks.h). Two that have some in common with the same third one need not share any.
   std::set<std::string> common = {}, test_common = {};
   // In place of both, where the spec says that equal records are about other people.
   std::set<std::string> alike = {};
+  std::string reading = {};  // as what own files are read (own/content_marks.h)
 
-  static constexpr auto kLeftOut = std::to_array<std::string_view>({"common", "test_common", "alike"});
+  static constexpr auto kLeftOut =
+      std::to_array<std::string_view>({"common", "test_common", "alike", "reading"});
 };
 BOOST_DESCRIBE_STRUCT(DataIdentity, (),
-                      (name, marks, test_marks, division, set_aside, kind, secret, common, test_common,
-                       alike))
+                      (name, marks, test_marks, division, set_aside, kind, secret, common, test_common, alike,
+                       reading))
 
 // `options`: resolved. An unknown dataset is known by its name.
 DataIdentity identity_of(const std::string& dataset, const json::object& options);
@@ -84,6 +86,9 @@ bool is_said_to_be_others(const DataIdentity& test, const TrainedData& trained);
 // on, though nothing says so: the marks of single records of one of them are lost or another
 // user's, or were never compared.
 bool may_share_unmarked_records(const DataIdentity& test, const TrainedData& trained);
+// Whether no run trains on the test records of the data, whatever its options: they are generated, or
+// set aside by the publisher.
+bool keeps_test_apart(const DataIdentity& data);
 // Whether an identity says all that an older one of the same files says, which had no marks of
 // single records.
 bool supersedes(const DataIdentity& newer, const DataIdentity& older);

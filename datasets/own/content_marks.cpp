@@ -186,6 +186,8 @@ Result<void> Reader::keep(bool other_people) && {
   }
   const auto all = with_kept_marks(folder(), mark_, single.value_or(RecordMarks{}));
   if (!all) return all.error();
+  // Records are new to other files though as many were kept before, and were lost since.
+  if (single) marks.compared.clear();
   if (single || has_record_marks(folder(), mark_)) {
     if (auto added = add_common(mark_, *all, marks); !added) return added;
   }
@@ -208,9 +210,11 @@ Result<void> compare_again(const std::string& mark) {
 
 constexpr const char* kImages = "images";
 
-// Describes how the options have a table read: columns of texts, or numbers beside a column with
-// the class. What follows from the files alone is left out.
-std::string reading_of(const json::object& options) {
+}  // namespace
+
+std::string reading_of_images() { return kImages; }
+
+std::string reading_of_rows(const json::object& options) {
   json::object told;
   for (const char* name : {"text", "second", "prompt", "label", "separator", "labels"}) {
     if (is_given(options, name)) told[name] = options.at(name);
@@ -220,6 +224,8 @@ std::string reading_of(const json::object& options) {
   const bool has_texts = text != nullptr && *text != "";
   return (has_texts ? "plain texts " : "table ") + canonical_json(told);
 }
+
+namespace {
 
 // The files' mark, also where a published checksum is all that they have had so far. Without a
 // secret these have none.
@@ -238,8 +244,8 @@ Result<void> check_own_test(const json::object& options) {
 
 }  // namespace
 
-bool has_marked_records(const std::string& files_mark) {
-  return !file_of(files_mark).empty() && has_record_marks(folder(), files_mark);
+bool has_marked_records(const std::string& files_mark, const std::string& reading) {
+  return !file_of(files_mark).empty() && has_record_marks(folder(), files_mark, reading);
 }
 
 bool were_compared(const std::string& files_mark, const std::string& other) {
@@ -284,7 +290,7 @@ Result<void> keep_content(const json::object& options, const std::vector<std::st
     const bool is_number = read.ec == std::errc() && read.ptr == end;
     numbers.push_back(is_number ? std::optional(number) : std::nullopt);
   }
-  Reader reader(marked_now(options), reading_of(options));
+  Reader reader(marked_now(options), reading_of_rows(options));
   reader.add_rows(train, numbers, false);
   reader.add_rows(test, numbers, true);
   if (auto kept = std::move(reader).keep(read_options<OwnFilesOptions>(options).other_people); !kept)

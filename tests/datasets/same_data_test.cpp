@@ -434,6 +434,54 @@ TEST_F(SameData, WithoutMarksOfTheirRecordsNothingIsKnown) {
   EXPECT_FALSE(supersedes(before, now));
 }
 
+// Read with another class, rows have other marks, which say nothing of those that are lost.
+TEST_F(SameData, RecordsAreMarkedAsTheyAreRead) {
+  std::string rows = "x,one,other\n";
+  for (int i = 0; i < 40; ++i) rows += std::to_string(i * i) + "," + std::to_string(i % 2) + ",1\n";
+  ASSERT_TRUE(write_file_atomically(path("rows.csv"), rows));
+  const auto by = [&](const char* label) {
+    return identity_of("table-file", table("rows.csv", {{"label", label}}));
+  };
+  const auto one = by("one");
+  EXPECT_TRUE(one.secret.ends_with(" records"));
+  std::filesystem::remove(path("state/hyfreedp/content/") + own_mark(table("rows.csv", {{"label", "one"}})) +
+                          ".records.json");
+  const auto other = by("other");
+  EXPECT_TRUE(other.secret.ends_with(" records"));
+  EXPECT_EQ(as_known_now(other).secret, other.secret);
+  EXPECT_FALSE(as_known_now(one).secret.ends_with(" records"));
+  EXPECT_EQ(by("one").secret, one.secret) << "marked again";
+}
+
+// The records of one of two files that count as the same data are not marked.
+TEST(UnmarkedRecords, MayBeInTestSetsThoughOthersAreFoundThere) {
+  const DataIdentity people{
+      .name = "people", .marks = {"p", "p train"}, .test_marks = {}, .secret = "s records"};
+  DataIdentity unmarked{.name = "unmarked", .marks = {"u", "u train"}, .test_marks = {}, .secret = "s"};
+  const DataIdentity test{.name = "test",
+                          .marks = {"t", "t train"},
+                          .test_marks = {"t test"},
+                          .secret = "s records",
+                          .common = {"p train"}};
+  TrainedData trained;
+  trained.add(people);
+  trained.add(unmarked);
+  ASSERT_TRUE(trained.is_same(test));
+  EXPECT_FALSE(may_share_records(test, trained));
+  EXPECT_TRUE(may_share_unmarked_records(test, trained));
+  auto published = test;
+  published.kind = DataKind::published;
+  EXPECT_FALSE(may_share_unmarked_records(published, trained));
+}
+
+TEST_F(SameData, KeepsItsTestRecordsApartWhereAPublisherSetThemAside) {
+  write_rows("people.csv", 1);
+  EXPECT_FALSE(keeps_test_apart(identity_of("table-file", table("people.csv"))));
+  EXPECT_FALSE(keeps_test_apart(identity_of("emnist", {{"split", "digits"}}))) << "splits overlap";
+  EXPECT_TRUE(keeps_test_apart(identity_of("adult", {})));
+  EXPECT_TRUE(keeps_test_apart(identity_of("synthetic", {})));
+}
+
 // Rows of few values are alike by chance: a spec says so, and that is told. Copies of a row are one
 // record.
 TEST_F(SameData, EqualRowsThatAreOtherPeoples) {

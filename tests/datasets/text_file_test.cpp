@@ -269,6 +269,26 @@ TEST_F(OwnTextFile, BlocksAreRecordsOfTheirOwn) {
   EXPECT_EQ(division(completed("own.txt").value()), division(completed("own.txt", {{"length", 10}}).value()));
 }
 
+// Texts of another column are cut elsewhere, and another separator reads other rows.
+TEST_F(OwnTextFile, OtherColumnsAndSeparatorsDivideItOtherwise) {
+  std::string rows = "a,b\n";
+  for (int i = 0; i < 600; ++i) rows += fmt::format("hello year {},hello {}\n", i, i);
+  write("two.csv", rows);
+  const auto division = [&](json::object given) {
+    return identity_of("text-file", completed("two.csv", std::move(given)).value()).division;
+  };
+  const json::object a{{"text", "a"}}, b{{"text", "b"}};
+  const auto blocks = [](json::object of) {
+    of["records"] = "blocks";
+    return of;
+  };
+  EXPECT_EQ(division(a), division(b)) << "a row lies in one split";
+  EXPECT_NE(division(blocks(a)), division(blocks(b)));
+  auto options = completed("two.csv", a).value();
+  options["separator"] = ";";
+  EXPECT_NE(identity_of("text-file", options).division, division(a));
+}
+
 TEST_F(OwnTextFile, WhatDoesNotFitIsRefused) {
   write("own.csv", columns(','));
   write("semicolons.csv", columns(';'));

@@ -170,7 +170,8 @@ datasets::DataIdentity data_of(const json::object& release) {
   datasets::DataIdentity data{.name = string_or(release, "dataset", ""),
                               .division = string_or(release, "division", ""),
                               .set_aside = string_or(release, "set_aside", ""),
-                              .secret = string_or(release, "secret", "")};
+                              .secret = string_or(release, "secret", ""),
+                              .reading = string_or(release, "reading", "")};
   data.kind = datasets::kind_of(data.name);
   if (const auto* marks = release.if_contains("marks")) {
     for (const auto& mark : marks->get_array()) data.marks.emplace(mark.get_string());
@@ -313,6 +314,7 @@ json::object named_data(const datasets::DataIdentity& data) {
   if (!data.division.empty()) named["division"] = data.division;
   if (!data.set_aside.empty()) named["set_aside"] = data.set_aside;
   if (!data.secret.empty()) named["secret"] = data.secret;
+  if (!data.reading.empty()) named["reading"] = data.reading;
   return named;
 }
 
@@ -324,7 +326,7 @@ Result<void> check_start(const json::object& options, const datasets::DataIdenti
     if (auto free = check_training(options, *seen, data); !free) return free;
   }
   for (const auto& test : tested) {
-    if (!seen->is_known && test.data.kind == datasets::DataKind::own) {
+    if (!seen->is_known && !datasets::keeps_test_apart(test.data)) {
       return start_unknown(options,
                            "Test records may be among these, and accuracy on them is printed without noise.",
                            test.data.name);

@@ -21,7 +21,8 @@ namespace hyfreedp::runner {
 
 // The releases of private data that enter a start, each once: [{"dataset", "marks" and "common"
 // (absent: none), "division" and "set_aside" (how test records are told from the others), "secret"
-// (that the marks are under; absent: not known), "epsilon" (null: none is claimed), "delta"}].
+// (that the marks are under; absent: not known), "reading" (as what own files were read), "epsilon"
+// (null: none is claimed), "delta"}].
 struct SeenData {
   json::array releases;
   bool is_known = true;  // all metadata are as this user's program wrote them
@@ -53,7 +54,8 @@ struct TestedData {
 // Checks whether runs on the data may start from the weights of these options: not where they have
 // seen the same data (datasets::is_same_data), and not where it is not known what they have seen,
 // because the metadata's tag is another or missing. `is_private`: whether an epsilon is claimed for
-// any of the runs; if not, they may, but for runs that test on own files. Nor may runs with one on
+// any of the runs; if not, they may, but for runs whose test records others may train on
+// (datasets::keeps_test_apart). Nor may runs with one on
 // own files of which it is not known whether they have records of own files that the weights have
 // seen, nor any run whose test records may be ones that the weights have seen
 // (datasets::may_share_records).

@@ -19,7 +19,8 @@ std::string conflict(Odometer& odometer, const TestSet& test, const std::string&
     if (test.may_share_unmarked_records(identity, trained)) {
       return fmt::format(
           "{} is {}, and {} trains on {}: whether records are in both is not known, because the marks of "
-          "their records are lost, or are another user's. Accuracy on test records is printed without noise. "
+          "their records are lost, are another user's, or were not compared. Accuracy on test records is "
+          "printed without noise. "
           "A spec that names those data marks them again when it is read (`hyfreedp run SPEC --dry-run`). Or "
           "use another output folder.",
           name, identity.name, where, join({trained.names.begin(), trained.names.end()}, " = "));
