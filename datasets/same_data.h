@@ -86,8 +86,8 @@ bool is_said_to_be_others(const DataIdentity& test, const TrainedData& trained);
 // on, though nothing says so: the marks of single records of one of them are lost or another
 // user's, or were never compared.
 bool may_share_unmarked_records(const DataIdentity& test, const TrainedData& trained);
-// Whether no run trains on the test records of the data, whatever its options: they are generated, or
-// set aside by the publisher.
+// Whether no run trains on the test records of the data, whatever its options: they are generated,
+// or set aside by the publisher.
 bool keeps_test_apart(const DataIdentity& data);
 // Whether an identity says all that an older one of the same files says, which had no marks of
 // single records.

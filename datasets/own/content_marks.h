@@ -42,11 +42,12 @@ struct ContentMarks {
 };
 
 // As what the options have files read, whose records differ by that: images, or rows by columns of
-// texts or by numbers beside a column with the class. What follows from the files alone is left out.
+// texts or by numbers beside a column with the class. What follows from the files alone is left
+// out.
 std::string reading_of_images();
 std::string reading_of_rows(const json::object& options);
-// True if the single records of the files of that mark, read so, were marked; in any reading if that
-// is empty.
+// True if the single records of the files of that mark, read so, were marked; in any reading if
+// that is empty.
 bool has_marked_records(const std::string& files_mark, const std::string& reading);
 // True if the single records of both files, as they are marked now, were compared with each other.
 bool were_compared(const std::string& files_mark, const std::string& other);
