@@ -4,6 +4,7 @@
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <fstream>
+#include <limits>
 #include <malloc.h>
 
 namespace hyfreedp::training {
@@ -20,8 +21,16 @@ auto allocated_on_gpu() {
 
 }  // namespace
 
+void keep_freed_memory() {
+  constexpr int kNever = std::numeric_limits<int>::max();
+  ::mallopt(M_MMAP_THRESHOLD, kNever);
+  ::mallopt(M_TRIM_THRESHOLD, kNever);
+}
+
+void give_back_freed_memory() { ::malloc_trim(0); }
+
 PeakMemory::PeakMemory(const std::string& device) : on_gpu_(device != "cpu" && at::hasCUDA()) {
-  ::malloc_trim(0);
+  give_back_freed_memory();
   std::ofstream("/proc/self/clear_refs") << "5";  // proc(5): sets the peak to what is resident now
   if (!on_gpu_) return;
   at::globalContext().lazyInitDevice(kGpu);

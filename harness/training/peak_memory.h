@@ -27,6 +27,12 @@ class PeakMemory {
   bool on_gpu_;
 };
 
+// Has memory that is freed stay with the process from now on. Each microbatch needs as much again,
+// and the system would hand it out anew page by page, each set to zero: an eighth of a step.
+void keep_freed_memory();
+// Gives what is free back to the system, so that others may have it between two runs.
+void give_back_freed_memory();
+
 // Bytes that LibTorch's tensors take on the GPU now, from any thread, once a run there has begun.
 std::int64_t device_bytes_now();
 

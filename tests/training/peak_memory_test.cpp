@@ -1,6 +1,8 @@
 #include "harness/training/peak_memory.h"
 
+#include <fstream>
 #include <gtest/gtest.h>
+#include <unistd.h>
 #include <vector>
 
 #include "tests/training/fixtures.h"
@@ -30,6 +32,25 @@ TEST(PeakMemory, IsOfTheTimeSinceItsStart) {
 #endif
   EXPECT_EQ(later.device(), 0);
 }
+
+#if !defined(__SANITIZE_ADDRESS__)
+std::int64_t resident_now() {
+  std::ifstream sizes("/proc/self/statm");
+  std::int64_t all = 0, resident = 0;
+  sizes >> all >> resident;
+  return resident * ::sysconf(_SC_PAGESIZE);
+}
+
+TEST(FreedMemory, StaysUntilItIsGivenBack) {
+  keep_freed_memory();
+  give_back_freed_memory();
+  const auto before = resident_now();
+  hold_for_a_moment(200 * kMegabytes);
+  EXPECT_GE(resident_now(), before + 190 * kMegabytes);
+  give_back_freed_memory();
+  EXPECT_LE(resident_now(), before + 60 * kMegabytes);
+}
+#endif
 
 TEST(PeakMemory, IsInTheFinishOfARun) {
   const TemporaryFolder folder;

@@ -3,14 +3,13 @@
 #include <ATen/Parallel.h>
 #include <cstdlib>
 #include <iostream>
-#include <limits>
-#include <malloc.h>
 #include <string>
 #include <torch/version.h>
 #include <unistd.h>
 
 #include "harness/base/version.h"
 #include "harness/training/cuda_settings.h"
+#include "harness/training/peak_memory.h"
 #include "harness/training/setup.h"
 #include "harness/training/worker/audit.h"
 #include "harness/training/worker/generate.h"
@@ -60,20 +59,10 @@ void sleep_while_idle(int threads, char** arguments) {
   std::cerr << "hyfreedp-worker: cannot start anew; idle threads will spin. Set OMP_WAIT_POLICY=PASSIVE.\n";
 }
 
-// Has memory that was freed stay with the process, since each microbatch needs as much again: the
-// system would hand it out anew page by page, each set to zero, which takes an eighth of a step.
-void keep_freed_memory() {
-#ifdef __GLIBC__
-  constexpr int kNever = std::numeric_limits<int>::max();
-  ::mallopt(M_MMAP_THRESHOLD, kNever);
-  ::mallopt(M_TRIM_THRESHOLD, kNever);
-#endif
-}
-
 }  // namespace
 
 int run_program(int count, char** arguments, const training::Parts& parts) {
-  keep_freed_memory();
+  training::keep_freed_memory();
   training::prepare_cublas_workspace();
   for (int i = 1; i < count; ++i) {
     const std::string argument = arguments[i];

@@ -11,6 +11,7 @@
 #include "harness/random/key_file.h"
 #include "harness/training/cuda_settings.h"
 #include "harness/training/fingerprint.h"
+#include "harness/training/peak_memory.h"
 #include "harness/trial/code_marks.h"
 #include "harness/trial/worker_protocol.h"
 
@@ -154,6 +155,7 @@ void Session::run(const Request& request) {
   weights_problem_.clear();
   checkpoint_problem_.clear();
   auto finish = run_to_finish(request);
+  training::give_back_freed_memory();
   if (!finish) return;
   heard_ = outbox_.send({{"type", "done"},
                          {"trial", request.trial},
