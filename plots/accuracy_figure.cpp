@@ -48,9 +48,13 @@ double smallest_distance(const std::vector<double>& at) {
   return smallest;
 }
 
+// A text without any token that is scored has no accuracy.
+bool is_shown(const CellModel& cell) {
+  return cell.kind == CellModel::Kind::value && std::isfinite(cell.mean);
+}
+
 bool has_values(const results::RowModel& row) {
-  return std::any_of(row.cells.begin(), row.cells.end(),
-                     [](const auto& cell) { return cell.kind == CellModel::Kind::value; });
+  return std::any_of(row.cells.begin(), row.cells.end(), is_shown);
 }
 
 bool has_values(const PanelModel& panel) {
@@ -83,7 +87,7 @@ std::vector<Range> extents_of(const PanelModel& panel, bool percent) {
   std::vector<Range> extents;
   for (const auto& row : panel.rows) {
     for (const auto& cell : row.cells) {
-      if (cell.kind == CellModel::Kind::value) extents.push_back(extent_of(cell, percent));
+      if (is_shown(cell)) extents.push_back(extent_of(cell, percent));
     }
   }
   std::sort(extents.begin(), extents.end(), [](const Range& a, const Range& b) { return a.from < b.from; });
@@ -134,7 +138,7 @@ std::vector<Line> lines_of(const PanelModel& panel, const std::vector<double>& a
     const double shift = count > 1 ? room * (static_cast<double>(r) / (count - 1) - 0.5) : 0;
     for (std::size_t c = 0; c < row.cells.size(); ++c) {
       const auto& cell = row.cells[c];
-      if (cell.kind != CellModel::Kind::value) continue;
+      if (!is_shown(cell)) continue;
       Point point{.x = at[c] + shift, .y = cell.mean};
       if (cell.sd) point.low = cell.mean - *cell.sd, point.high = cell.mean + *cell.sd;
       point.gap_before = !cell.epsilon_target;

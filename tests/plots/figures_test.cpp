@@ -1,6 +1,7 @@
 #include "plots/figures.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <gtest/gtest.h>
 #include <set>
@@ -53,6 +54,24 @@ TEST_F(Figures, EveryBoxAndTextIsOnTheCanvas) {
     }
     EXPECT_LE(legend_height(figure.legend), figure.legend_top) << figure.name;
   }
+}
+
+// Nothing is scored of texts whose prompts leave no room for a token.
+TEST_F(Figures, AccuraciesThatAreNoNumbersAreLeftOut) {
+  auto table = table_;
+  const auto heights = [&] {
+    std::vector<double> all;
+    const auto figure = accuracy_figure(table);
+    for (const auto& box : figure->boxes) all.push_back(box.y.to - box.y.from);
+    return all;
+  };
+  auto& cells = table.panels.at(0).rows.at(0).cells;
+  for (auto& cell : cells) cell.mean = std::nan("");
+  for (const auto height : heights()) EXPECT_GT(height, 0);
+  for (auto& panel : table.panels)
+    for (auto& row : panel.rows)
+      for (auto& cell : row.cells) cell.mean = std::nan("");
+  EXPECT_FALSE(accuracy_figure(table));
 }
 
 TEST_F(Figures, AFewRowsFarBelowBreakTheAxis) {
