@@ -94,6 +94,34 @@ TEST_F(OlderRecord, SeedsOfAComparisonStayBooked) {
   EXPECT_NEAR(epsilon(), spent, 1e-6 * spent);
 }
 
+// It has them as cancelled before they were booked; they were opened again since.
+TEST_F(OlderRecord, SeedsThatWereCancelledBeforeTheirBookingStayBooked) {
+  const auto yaml = boost::replace_all_copy(
+      spec_of("      - {id: a, method: fixed-rate, options: {lr: 1e-2}}\n"
+              "      - {id: b, method: fixed-rate, options: {lr: 2e-2}}\n",
+              "compared"),
+      "seeds: [0, 1]", "seeds: {until: paired interval of a - b is narrower than 0.001, from: 3, to: 8}");
+  FakeExecutor some;
+  world.run(yaml, some, [&] { return some.ended >= 2; });
+  const auto spent = epsilon();
+  for (auto study : world.store().studies("compared").value()) {
+    if (results::is_answered(study)) continue;
+    study.composition = {};
+    study.trials.clear();
+    study.state = results::StudyState::failed;
+    study.failure_kind = results::kCancelledStudy;
+    ASSERT_TRUE(world.store().put_study(study));
+  }
+  EXPECT_NEAR(epsilon(), spent, 1e-6 * spent);
+  ASSERT_TRUE(restore_from_records(world.store(), world.out()));
+  auto cancelled = world.store().studies("compared").value();
+  std::erase_if(cancelled, [](const auto& study) { return !results::is_cancelled(study); });
+  const auto opened = reopen(world.store(), world.out(), *world.store().spec("compared").value(), cancelled);
+  ASSERT_TRUE(opened) << opened.error().message;
+  run(yaml);
+  EXPECT_NEAR(epsilon(), spent, 1e-6 * spent) << "booked once";
+}
+
 // The selection of the added seed would be drawn a second time.
 TEST_F(OlderRecord, OfASpecThatGotASeedDoesNotHideItsRuns) {
   run(with_seeds("[0]"));

@@ -426,6 +426,17 @@ Result<void> put_selections(results::Store& store, const ReleaseRecord& record) 
   return {};
 }
 
+// A seed of a comparison, of which the database has the row as one that was cancelled before it was
+// booked.
+Result<void> put_booked_seed(results::Store& store, const results::StudyRecord& recorded) {
+  const auto& composition = recorded.composition;
+  if (composition.not_begun.empty() || !composition.dataset) return {};
+  const auto known = store.study(recorded.id);
+  if (!known) return known.error();
+  if (!*known || !results::is_cancelled(**known) || !(**known).composition.not_begun.empty()) return {};
+  return store.put_retired({recorded.id, recorded.spec, recorded.method, composition, recorded.trials});
+}
+
 // Returns why rows of the spec cannot come back, or nothing. What everything cost comes back in any
 // case, whatever the database has instead: it may be an older copy.
 Result<std::string> restore(results::Store& store, const OutFolder& out, const std::string& spec,
@@ -467,6 +478,7 @@ Result<std::string> restore(results::Store& store, const OutFolder& out, const s
             is_seeded ? put_seeded_back(store, out, study, remakes) : put_back(store, out, study);
         if (!why) return why.error();
         if (missing.empty()) missing = *why;
+        if (auto put = put_booked_seed(store, study.study); !put) return put.error();
         continue;
       }
       // An earlier release's rows are retired by the next one; its runs stay in the odometer. A
