@@ -58,7 +58,8 @@ std::string division_of(const Facts& facts, const json::object& options, const s
   // Another separator may read other rows, and blocks of other tokens are other records of the same
   // files.
   const auto own = read_options<TextFileOptions>(options);
-  if (facts.own_records && own.separator) parts.push_back("separated by " + *own.separator);
+  const bool is_usual = own.separator == (own_name(own_path(options)).ending == ".tsv" ? "\t" : ",");
+  if (facts.own_records && own.separator && !is_usual) parts.push_back("separated by " + *own.separator);
   if (own.in_blocks()) {
     parts.push_back(fmt::format("blocks of {} {} of {}", own.length,
                                 read_options<TokenizerOptions>(options).tokenizer_sha256.value_or(""),
@@ -236,8 +237,10 @@ bool keeps_test_apart(const DataIdentity& data) {
 }
 
 bool supersedes(const DataIdentity& newer, const DataIdentity& older) {
-  return newer.secret == older.secret + std::string(kWithRecords) && newer.name == older.name &&
-         newer.division == older.division && std::ranges::includes(newer.marks, older.marks);
+  const bool has_marks = newer.secret == older.secret + std::string(kWithRecords);
+  const bool has_reading = older.reading.empty() && !newer.reading.empty() && newer.secret == older.secret;
+  return (has_marks || has_reading) && newer.name == older.name && newer.division == older.division &&
+         std::ranges::includes(newer.marks, older.marks);
 }
 
 DataIdentity as_known_now(DataIdentity data) {

@@ -90,7 +90,7 @@ bool may_share_unmarked_records(const DataIdentity& test, const TrainedData& tra
 // or set aside by the publisher.
 bool keeps_test_apart(const DataIdentity& data);
 // Whether an identity says all that an older one of the same files says, which had no marks of
-// single records.
+// single records, or did not say how the files were read.
 bool supersedes(const DataIdentity& newer, const DataIdentity& older);
 // An identity that was recorded earlier, as it is known now: with other own files that have been
 // found since to have records in common with these; and as one whose records were never marked

@@ -50,8 +50,7 @@ class Reader {
   // the files have not been read so yet.
   Reader(std::string mark, std::string reading) : mark_(std::move(mark)), reading_(std::move(reading)) {
     secret_ = secret_mark("the records of own files");
-    if (!file_of(mark_).empty() && secret_ && !has_record_marks(folder(), mark_, reading_))
-      single_.emplace(*secret_);
+    if (!file_of(mark_).empty() && secret_ && !has_marked_records(mark_, reading_)) single_.emplace(*secret_);
   }
 
   void add(std::string_view record, bool is_test) {
@@ -106,10 +105,12 @@ class Reader {
 
 // Compares with the other files, as far as that was not done yet, and adds the marks of those that
 // have records in common with these.
-Result<void> add_common(const std::string& mark, const RecordMarks& single, ContentMarks& marks) {
+Result<void> add_common(const std::string& mark, const MarkedReadings& single, ContentMarks& marks) {
   auto now = marked_file(mark, single);
   if (marks.as_marked != now) marks.compared.clear();
   marks.as_marked = std::move(now);
+  marks.readings.clear();
+  for (const auto& [reading, records] : single) marks.readings.insert(reading);
   std::set<std::string> others;
   for (auto& other : marked_files(folder())) {
     if (!other.starts_with(mark + " ") && !marks.compared.contains(other)) others.insert(other);
@@ -133,6 +134,7 @@ Result<void> write(const std::string& file, const ContentMarks& before, const Co
                             {"common_train", as_list(marks.common_train)},
                             {"common_test", as_list(marks.common_test)},
                             {"compared", as_list(marks.compared)},
+                            {"readings", as_list(marks.readings)},
                             {"as_marked", marks.as_marked},
                             {"tests_on_training", marks.tests_on_training},
                             {"secret", marks.secret}};
@@ -177,18 +179,18 @@ Result<void> Reader::keep(bool other_people) && {
   add(std::move(train), marks.all);
   marks.secret = mark_of_secret();
   auto single = single_ ? std::optional(std::move(*single_).marks()) : std::nullopt;
+  auto all = kept_marks(folder(), mark_);
+  if (!all) return all.error();
   if (single) {
-    single->readings.insert(reading_);
     const bool now =
         !test.empty() && tests_on_training_records(pairs_ ? std::move(*pairs_).marks() : *single);
     if (now && !other_people) return tests_on_training();
-    marks.tests_on_training = now || (marks.tests_on_training && has_record_marks(folder(), mark_));
+    marks.tests_on_training = now || (marks.tests_on_training && !all->empty());
+    (*all)[reading_] = std::move(*single);
   }
-  const auto all = with_kept_marks(folder(), mark_, single.value_or(RecordMarks{}));
-  if (!all) return all.error();
   // Records are new to other files though as many were kept before, and were lost since.
   if (single) marks.compared.clear();
-  if (single || has_record_marks(folder(), mark_)) {
+  if (!all->empty()) {
     if (auto added = add_common(mark_, *all, marks); !added) return added;
   }
   if (auto written = write(file, before, marks); !written) return written;
@@ -201,7 +203,7 @@ Result<void> compare_again(const std::string& mark) {
   const auto lock = FileLock::take(folder() + "/lock");
   if (!lock) return lock.error();
   const auto before = content_marks(mark);
-  const auto single = with_kept_marks(folder(), mark);
+  const auto single = kept_marks(folder(), mark);
   if (!single) return single.error();
   auto marks = before;
   if (auto added = add_common(mark, *single, marks); !added) return added;
@@ -219,6 +221,8 @@ std::string reading_of_rows(const json::object& options) {
   for (const char* name : {"text", "second", "prompt", "label", "separator", "labels"}) {
     if (is_given(options, name)) told[name] = options.at(name);
   }
+  // The same bytes are lines in one file, and a table in another.
+  told["ending"] = own_name(own_path(options)).ending;
   // Texts that were marked by their bytes are marked again.
   const auto* text = told.if_contains("text");
   const bool has_texts = text != nullptr && *text != "";
@@ -245,7 +249,8 @@ Result<void> check_own_test(const json::object& options) {
 }  // namespace
 
 bool has_marked_records(const std::string& files_mark, const std::string& reading) {
-  return !file_of(files_mark).empty() && has_record_marks(folder(), files_mark, reading);
+  const auto marks = content_marks(files_mark);
+  return marks.readings.contains(reading) && marks.as_marked == marked_file(folder(), files_mark);
 }
 
 bool were_compared(const std::string& files_mark, const std::string& other) {
@@ -275,6 +280,7 @@ ContentMarks content_marks(const std::string& files_mark) {
           .common_train = marks_in(object, "common_train"),
           .common_test = marks_in(object, "common_test"),
           .compared = marks_in(object, "compared"),
+          .readings = marks_in(object, "readings"),
           .as_marked = string_or(object, "as_marked", ""),
           .tests_on_training = bool_or(object, "tests_on_training", false),
           .secret = string_or(object, "secret", "")};
@@ -300,7 +306,7 @@ Result<void> keep_content(const json::object& options, const std::vector<std::st
 
 Result<void> keep_content(const json::object& options, const std::string& path, const ImageFolder& images) {
   const auto mark = marked_now(options);
-  if (!content_marks(mark).secret.empty() && has_record_marks(folder(), mark, kImages)) {
+  if (!content_marks(mark).secret.empty() && has_marked_records(mark, kImages)) {
     if (auto compared = compare_again(mark); !compared) return compared;
     return check_own_test(options);
   }

@@ -31,8 +31,9 @@ struct ContentMarks {
   // train_part() and test_part() of other files that have records in common with `train`, and
   // train_part() of those that have some in common with `test`.
   std::set<std::string> common_train, common_test;
-  // The files that these were compared with, and what they were themselves then (marked_files()).
-  std::set<std::string> compared;
+  // The files that these were compared with, and what they were themselves then (marked_files()),
+  // and as what they had been read by then.
+  std::set<std::string> compared, readings;
   std::string as_marked;
   // Records of `test`, where that is set aside, are in `train`, too (record_marks.h).
   bool tests_on_training = false;
@@ -46,8 +47,7 @@ struct ContentMarks {
 // out.
 std::string reading_of_images();
 std::string reading_of_rows(const json::object& options);
-// True if the single records of the files of that mark, read so, were marked; in any reading if
-// that is empty.
+// True if the single records of the files of that mark, read so, are marked.
 bool has_marked_records(const std::string& files_mark, const std::string& reading);
 // True if the single records of both files, as they are marked now, were compared with each other.
 bool were_compared(const std::string& files_mark, const std::string& other);

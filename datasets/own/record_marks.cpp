@@ -69,17 +69,34 @@ bool are_all_among(const Rows& rows, const Rows& others) {
   });
 }
 
-Result<RecordMarks> read_marks(const std::string& file) {
+// A file of an earlier version, which did not tell readings apart, has none.
+struct MarksFile {
+  MarkedReadings by_reading;
+  static constexpr bool kMayLack = true;
+};
+BOOST_DESCRIBE_STRUCT(MarksFile, (), (by_reading))
+
+Result<MarkedReadings> read_marks(const std::string& file) {
   const auto value = read_json_file(file);
-  auto marks = value ? from_json<RecordMarks>(*value, file) : Result<RecordMarks>(value.error());
-  if (marks) return marks;
+  auto marks = value ? from_json<MarksFile>(*value, file) : Result<MarksFile>(value.error());
+  if (marks) return std::move(marks->by_reading);
   return error(
       marks.error().message +
       ". The file tells which records some files of yours have. Delete it; it is made again when they are "
       "next read, and until then the odometer says \"at least\" of them.");
 }
 
-std::string text_of(const RecordMarks& marks) { return canonical_json(as_json(marks)) + "\n"; }
+std::string text_of(const MarkedReadings& marks) { return canonical_json(as_json(MarksFile{marks})) + "\n"; }
+
+void add_common(const RecordMarks& marks, const RecordMarks& other, CommonRecords& common) {
+  const Rows train{marks.train, marks.whole_train}, test{marks.test, marks.whole_test};
+  const Rows their_train{other.train, other.whole_train}, their_test{other.test, other.whole_test};
+  common.trained_by_both = common.trained_by_both || share_records(train, their_train);
+  common.tests_on_theirs =
+      common.tests_on_theirs || share_records(test, their_train) || are_all_among(test, their_train);
+  common.trains_on_tests =
+      common.trains_on_tests || share_records(train, their_test) || are_all_among(their_test, train);
+}
 
 }  // namespace
 
@@ -142,30 +159,13 @@ RecordMarks RecordMarker::marks() && {
   return std::move(marks_);
 }
 
-bool has_record_marks(const std::string& folder, const std::string& files_mark, const std::string& reading) {
+Result<MarkedReadings> kept_marks(const std::string& folder, const std::string& files_mark) {
   const auto file = file_of(folder, files_mark);
-  if (reading.empty() || !std::filesystem::exists(file)) return std::filesystem::exists(file);
-  const auto marks = read_marks(file);
-  return marks && marks->readings.contains(reading);
-}
-
-Result<RecordMarks> with_kept_marks(const std::string& folder, const std::string& files_mark,
-                                    RecordMarks more) {
-  if (!has_record_marks(folder, files_mark)) return more;
-  const auto before = read_marks(file_of(folder, files_mark));
-  if (!before) return before.error();
-  for (const auto part :
-       {&RecordMarks::train, &RecordMarks::test, &RecordMarks::whole_train, &RecordMarks::whole_test}) {
-    auto& now = more.*part;
-    now.insert(now.end(), ((*before).*part).begin(), ((*before).*part).end());
-    tidy(now);
-  }
-  more.readings.insert(before->readings.begin(), before->readings.end());
-  return more;
+  return std::filesystem::exists(file) ? read_marks(file) : MarkedReadings();
 }
 
 Result<void> keep_record_marks(const std::string& folder, const std::string& files_mark,
-                               const RecordMarks& marks) {
+                               const MarkedReadings& marks) {
   return write_file_atomically(file_of(folder, files_mark), text_of(marks), 0600);
 }
 
@@ -181,23 +181,27 @@ std::set<std::string> marked_files(const std::string& folder) {
   return found;
 }
 
-std::string marked_file(const std::string& files_mark, const RecordMarks& marks) {
+std::string marked_file(const std::string& files_mark, const MarkedReadings& marks) {
   return fmt::format("{} {}", files_mark, text_of(marks).size());
+}
+
+std::string marked_file(const std::string& folder, const std::string& files_mark) {
+  std::error_code absent;
+  const auto size = std::filesystem::file_size(file_of(folder, files_mark), absent);
+  return absent ? "" : fmt::format("{} {}", files_mark, size);
 }
 
 Result<std::vector<CommonRecords>> with_common_records(const std::string& folder,
                                                        const std::set<std::string>& others,
-                                                       const RecordMarks& marks) {
+                                                       const MarkedReadings& marks) {
   std::vector<CommonRecords> found;
   for (const auto& one : others) {
     CommonRecords common{.files_mark = one.substr(0, one.find(' '))};
-    const auto other = read_marks(file_of(folder, common.files_mark));
-    if (!other) return other.error();
-    const Rows train{marks.train, marks.whole_train}, test{marks.test, marks.whole_test};
-    const Rows their_train{other->train, other->whole_train}, their_test{other->test, other->whole_test};
-    common.trained_by_both = share_records(train, their_train);
-    common.tests_on_theirs = share_records(test, their_train) || are_all_among(test, their_train);
-    common.trains_on_tests = share_records(train, their_test) || are_all_among(their_test, train);
+    const auto theirs = kept_marks(folder, common.files_mark);
+    if (!theirs) return theirs.error();
+    for (const auto& [reading, own] : marks) {
+      for (const auto& [their_reading, other] : *theirs) add_common(own, other, common);
+    }
     if (common.trained_by_both || common.tests_on_theirs || common.trains_on_tests) {
       found.push_back(std::move(common));
     }

@@ -16,6 +16,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -27,15 +28,15 @@
 
 namespace hyfreedp::datasets {
 
-// Ascending. `test` of the records that the files set aside for test, else of all.
+// Of files as they were read. Ascending. `test` of the records that the files set aside for test,
+// else of all.
 struct RecordMarks {
   std::vector<std::int64_t> train, test;
   std::vector<std::int64_t> whole_train, whole_test;  // with the class
-  std::set<std::string> readings;                     // as what the files were read: "images"
-
-  static constexpr std::array kLeftOut = {"readings"};
 };
-BOOST_DESCRIBE_STRUCT(RecordMarks, (), (train, test, whole_train, whole_test, readings))
+BOOST_DESCRIBE_STRUCT(RecordMarks, (), (train, test, whole_train, whole_test))
+// By as what the files were read: "images", by these columns.
+using MarkedReadings = std::map<std::string, RecordMarks>;
 
 // Other files that have records in common with some.
 struct CommonRecords {
@@ -65,26 +66,23 @@ class RecordMarker {
   RecordMarks marks_;
 };
 
-// True if marks of these files were kept in `folder`; with `reading`, those of its records.
-bool has_record_marks(const std::string& folder, const std::string& files_mark,
-                      const std::string& reading = "");
-// Returns the marks that are kept, which may be of another column of the same files, or of the
-// files read as something else, and `more`.
-Result<RecordMarks> with_kept_marks(const std::string& folder, const std::string& files_mark,
-                                    RecordMarks more = {});
+// Returns the marks that are kept of these files in `folder`; none where there is no file.
+Result<MarkedReadings> kept_marks(const std::string& folder, const std::string& files_mark);
 Result<void> keep_record_marks(const std::string& folder, const std::string& files_mark,
-                               const RecordMarks& marks);
+                               const MarkedReadings& marks);
 // The files whose records are marked in `folder`, each as "MARK SIZE" with the size of what is kept
 // of it, which grows with every further reading; and that of `marks`, as they would be kept.
 std::set<std::string> marked_files(const std::string& folder);
-std::string marked_file(const std::string& files_mark, const RecordMarks& marks);
-// Returns those of `others` (marked_files) that have records in common with these: at least ten,
-// and one in a thousand of the smaller of the two; or all of several test records are among the
-// training records. Fewer are not looked for: the answer would tell, outside of ε, whether
-// somebody's record is among those trained on.
+std::string marked_file(const std::string& files_mark, const MarkedReadings& marks);
+// The same of what is kept in `folder`; empty where nothing is.
+std::string marked_file(const std::string& folder, const std::string& files_mark);
+// Returns those of `others` (marked_files) of which a reading has records in common with one of
+// these: at least ten, and one in a thousand of the smaller of the two; or all of several test
+// records are among the training records. Fewer are not looked for: the answer would tell, outside
+// of ε, whether somebody's record is among those trained on.
 Result<std::vector<CommonRecords>> with_common_records(const std::string& folder,
                                                        const std::set<std::string>& others,
-                                                       const RecordMarks& marks);
+                                                       const MarkedReadings& marks);
 // True if as many of the files' own test records are training records, too; `marks` of files that
 // set test records aside.
 bool tests_on_training_records(const RecordMarks& marks);

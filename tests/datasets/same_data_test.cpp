@@ -367,6 +367,9 @@ TEST_F(SameData, TestRecordsThatAreTrainedOnAreRefused) {
     TrainedData trained;
     trained.add(said);
     EXPECT_TRUE(is_said_to_be_others(said, trained));
+    const auto mark = own_mark(table("twenty", {{"other_people", true}}));
+    std::filesystem::remove(path("state/hyfreedp/content/") + mark + ".json");
+    EXPECT_NE(reads("twenty", 80, {}), "") << "though that this was found is lost";
     EXPECT_EQ(reads("five", 95, {}), "") << "of so few nothing is said";
   }
 }
@@ -431,6 +434,11 @@ TEST_F(SameData, WithoutMarksOfTheirRecordsNothingIsKnown) {
   EXPECT_TRUE(may_be_same(others, unmarked));
   const auto now = identity_of("table-file", table("people.csv"));
   EXPECT_TRUE(supersedes(now, before));
+  auto unread = now;
+  unread.reading.clear();
+  EXPECT_FALSE(as_known_now(unread).secret.ends_with(" records"));
+  EXPECT_TRUE(supersedes(now, unread));
+  EXPECT_FALSE(supersedes(now, now));
   EXPECT_FALSE(supersedes(before, now));
 }
 
@@ -451,6 +459,43 @@ TEST_F(SameData, RecordsAreMarkedAsTheyAreRead) {
   EXPECT_EQ(as_known_now(other).secret, other.secret);
   EXPECT_FALSE(as_known_now(one).secret.ends_with(" records"));
   EXPECT_EQ(by("one").secret, one.secret) << "marked again";
+}
+
+// What other columns have in common or not does not matter: a thousandth is of one reading.
+TEST_F(SameData, ReadingsAreComparedOneByOne) {
+  RecordMarks own, theirs, others;
+  for (std::int64_t i = 0; i < 9000; ++i) {
+    own.train.push_back(i);
+    theirs.train.push_back(i < 14 ? i : 10'000 + i);
+    others.train.push_back(30'000 + i);
+  }
+  own.test = own.train;
+  theirs.test = theirs.train;
+  others.test = others.train;
+  const auto folder = path("marks");
+  std::filesystem::create_directories(folder);
+  const auto mark = std::string(64, 'a');
+  ASSERT_TRUE(keep_record_marks(folder, mark, {{"one", theirs}, {"other", others}}));
+  RecordMarks more = others;
+  for (auto* marks : {&more.train, &more.test})
+    for (auto& one : *marks) one += 30'000;
+  const auto found =
+      with_common_records(folder, marked_files(folder), {{"one", own}, {"other", more}}).value();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(found.front().trained_by_both);
+  // All of five test records are among theirs, beside another reading of which none is.
+  RecordMarks few;
+  few.train = {1, 2};
+  few.test = {1, 2, 3, 4, 5};
+  RecordMarks apart;
+  apart.train = apart.test = {70'000, 70'001, 70'002};
+  const auto tests =
+      with_common_records(folder, marked_files(folder), {{"one", few}, {"other", apart}}).value();
+  ASSERT_EQ(tests.size(), 1U);
+  EXPECT_TRUE(tests.front().tests_on_theirs);
+  EXPECT_FALSE(tests.front().trained_by_both);
+  EXPECT_EQ(kept_marks(folder, mark)->size(), 2U);
+  EXPECT_TRUE(kept_marks(folder, std::string(64, 'b'))->empty());
 }
 
 // The records of one of two files that count as the same data are not marked.

@@ -289,6 +289,23 @@ TEST_F(OwnTextFile, OtherColumnsAndSeparatorsDivideItOtherwise) {
   EXPECT_NE(identity_of("text-file", options).division, division(a));
 }
 
+// The same bytes are lines in one file and a table in another: other records.
+TEST_F(OwnTextFile, ACopyUnderAnotherEndingIsMarkedAsItIsRead) {
+  std::string rows = "k,text\n", texts;
+  for (int i = 0; i < 60; ++i) {
+    rows += fmt::format("{},hello year {}\n", i, i);
+    texts += fmt::format("hello year {}\n", i);
+  }
+  write("table.csv", rows);
+  write("lines.txt", rows);
+  const auto identity = [&](const char* file) { return identity_of("text-file", completed(file).value()); };
+  const auto lines = identity("lines.txt");
+  write("part.txt", texts.substr(0, texts.find("hello year 30")));
+  const auto table = identity("table.csv");
+  EXPECT_NE(lines.reading, table.reading);
+  EXPECT_TRUE(is_same_data(identity("part.txt"), table));
+}
+
 TEST_F(OwnTextFile, WhatDoesNotFitIsRefused) {
   write("own.csv", columns(','));
   write("semicolons.csv", columns(';'));
