@@ -18,8 +18,29 @@ std::string with_seeds(const std::string& seeds) {
   return boost::replace_all_copy(kSel, "seeds: [0, 1]", "seeds: " + seeds);
 }
 
+const std::string kCompared = boost::replace_all_copy(
+    spec_of("      - {id: a, method: fixed-rate, options: {lr: 1e-2}}\n"
+            "      - {id: b, method: fixed-rate, options: {lr: 2e-2}}\n",
+            "compared"),
+    "seeds: [0, 1]", "seeds: {until: paired interval of a - b is narrower than 0.001, from: 3, to: 8}");
+
 class OlderRecord : public LostFiles {
  protected:
+  // Stops after two runs. The database then has the open rows as before their booking, with this
+  // change. Returns what was spent.
+  double stop_comparison(const std::function<void(results::StudyRecord&)>& change) {
+    FakeExecutor some;
+    world.run(kCompared, some, [&] { return some.ended >= 2; });
+    const auto spent = epsilon();
+    for (auto study : world.store().studies("compared").value()) {
+      if (results::is_answered(study)) continue;
+      study.composition = {};
+      study.trials.clear();
+      change(study);
+      EXPECT_TRUE(world.store().put_study(study));
+    }
+    return spent;
+  }
   void keep_record() { record_ = read_file(world.out().release_record("sel")).value(); }
   void put_record_back() { ASSERT_TRUE(write_file_atomically(world.out().release_record("sel"), record_)); }
   std::ptrdiff_t journals() const {
@@ -61,22 +82,10 @@ class OlderRecord : public LostFiles {
 
 // A comparison had booked its seeds when all was killed; the older database has its rows open.
 TEST_F(OlderRecord, SeedsOfAComparisonStayBooked) {
-  const auto yaml = boost::replace_all_copy(
-      spec_of("      - {id: a, method: fixed-rate, options: {lr: 1e-2}}\n"
-              "      - {id: b, method: fixed-rate, options: {lr: 2e-2}}\n",
-              "compared"),
-      "seeds: [0, 1]", "seeds: {until: paired interval of a - b is narrower than 0.001, from: 3, to: 8}");
-  FakeExecutor some;
-  world.run(yaml, some, [&] { return some.ended >= 2; });
-  const auto spent = epsilon();
-  for (auto study : world.store().studies("compared").value()) {
-    if (results::is_answered(study)) continue;
-    study.composition = {};
-    study.trials.clear();
+  const auto spent = stop_comparison([](results::StudyRecord& study) {
     // What the row listed since the record was written stays.
     if (study.seed == 7) study.trials = {"later"};
-    ASSERT_TRUE(world.store().put_study(study));
-  }
+  });
   EXPECT_NEAR(epsilon(), spent, 1e-6 * spent);
   world.close_database();
   const auto copy = copy_of_folder(world.out()).value();
@@ -90,35 +99,23 @@ TEST_F(OlderRecord, SeedsOfAComparisonStayBooked) {
     study.trials.erase(std::ranges::remove(study.trials, "later").begin(), study.trials.end());
     ASSERT_TRUE(world.store().put_study(study));
   }
-  run(yaml);
+  run(kCompared);
   EXPECT_NEAR(epsilon(), spent, 1e-6 * spent);
 }
 
 // It has them as cancelled before they were booked; they were opened again since.
 TEST_F(OlderRecord, SeedsThatWereCancelledBeforeTheirBookingStayBooked) {
-  const auto yaml = boost::replace_all_copy(
-      spec_of("      - {id: a, method: fixed-rate, options: {lr: 1e-2}}\n"
-              "      - {id: b, method: fixed-rate, options: {lr: 2e-2}}\n",
-              "compared"),
-      "seeds: [0, 1]", "seeds: {until: paired interval of a - b is narrower than 0.001, from: 3, to: 8}");
-  FakeExecutor some;
-  world.run(yaml, some, [&] { return some.ended >= 2; });
-  const auto spent = epsilon();
-  for (auto study : world.store().studies("compared").value()) {
-    if (results::is_answered(study)) continue;
-    study.composition = {};
-    study.trials.clear();
+  const auto spent = stop_comparison([](results::StudyRecord& study) {
     study.state = results::StudyState::failed;
     study.failure_kind = results::kCancelledStudy;
-    ASSERT_TRUE(world.store().put_study(study));
-  }
+  });
   EXPECT_NEAR(epsilon(), spent, 1e-6 * spent);
   ASSERT_TRUE(restore_from_records(world.store(), world.out()));
   auto cancelled = world.store().studies("compared").value();
   std::erase_if(cancelled, [](const auto& study) { return !results::is_cancelled(study); });
   const auto opened = reopen(world.store(), world.out(), *world.store().spec("compared").value(), cancelled);
   ASSERT_TRUE(opened) << opened.error().message;
-  run(yaml);
+  run(kCompared);
   EXPECT_NEAR(epsilon(), spent, 1e-6 * spent) << "booked once";
 }
 

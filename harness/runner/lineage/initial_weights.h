@@ -55,10 +55,9 @@ struct TestedData {
 // seen the same data (datasets::is_same_data), and not where it is not known what they have seen,
 // because the metadata's tag is another or missing. `is_private`: whether an epsilon is claimed for
 // any of the runs; if not, they may, but for runs whose test records others may train on
-// (datasets::keeps_test_apart). Nor may runs with one on
-// own files of which it is not known whether they have records of own files that the weights have
-// seen, nor any run whose test records may be ones that the weights have seen
-// (datasets::may_share_records).
+// (datasets::keeps_test_apart). Nor may runs with one on own files of which it is not known whether
+// they have records of own files that the weights have seen, nor any run whose test records may be
+// ones that the weights have seen (datasets::may_share_records).
 Result<void> check_start(const json::object& options, const datasets::DataIdentity& data,
                          const std::vector<TestedData>& tested, bool is_private);
 
