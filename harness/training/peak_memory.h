@@ -28,7 +28,7 @@ class PeakMemory {
 };
 
 // Has memory that is freed stay with the process from now on. Each microbatch needs as much again,
-// and the system would hand it out anew page by page, each set to zero: an eighth of a step.
+// and the system would hand it out anew page by page, each set to zero.
 void keep_freed_memory();
 // Gives what is free back to the system, so that others may have it between two runs.
 void give_back_freed_memory();

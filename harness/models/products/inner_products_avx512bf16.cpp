@@ -6,7 +6,7 @@ namespace hyfreedp::models {
 namespace {
 
 constexpr std::int64_t kSide = 4;      // vectors on each side of a tile
-constexpr std::int64_t kLanes = 32;    // numbers of a register
+constexpr std::int64_t kNumbers = 32;  // numbers of a register
 constexpr std::int64_t kAtOnce = 512;  // numbers that are added up in float32
 
 __m512bh load(const std::uint16_t* from, __mmask32 mask) {
@@ -15,34 +15,31 @@ __m512bh load(const std::uint16_t* from, __mmask32 mask) {
 
 using Floats [[gnu::vector_size(64)]] = float;
 
-// Adds the second half of the lanes of each of two registers to the first (then of each half, and
-// so on). After four of these the sums of 16 registers are in one, in their order.
-Floats halves(Floats x, Floats y) {
-  return __builtin_shufflevector(x, y, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23) +
-         __builtin_shufflevector(x, y, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
-}
-Floats quarters(Floats x, Floats y) {
-  return __builtin_shufflevector(x, y, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27) +
-         __builtin_shufflevector(x, y, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31);
-}
-Floats pairs(Floats x, Floats y) {
-  return __builtin_shufflevector(x, y, 0, 1, 4, 5, 8, 9, 12, 13, 16, 17, 20, 21, 24, 25, 28, 29) +
-         __builtin_shufflevector(x, y, 2, 3, 6, 7, 10, 11, 14, 15, 18, 19, 22, 23, 26, 27, 30, 31);
-}
-Floats singles(Floats x, Floats y) {
-  return __builtin_shufflevector(x, y, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30) +
-         __builtin_shufflevector(x, y, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+// Adds the second kLanes of each 2 kLanes lanes to the first, in x and then in y. Folded by 8, 4, 2
+// and 1, 16 registers become the one register of their sums, in their order.
+template <int kLanes>
+Floats folded(Floats x, Floats y) {
+  constexpr auto at = [](int i) { return i / kLanes * 2 * kLanes + i % kLanes; };
+  const Floats first = __builtin_shufflevector(x, y, at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7),
+                                               at(8), at(9), at(10), at(11), at(12), at(13), at(14), at(15));
+  constexpr auto next = [=](int i) { return at(i) + kLanes; };
+  const Floats second =
+      __builtin_shufflevector(x, y, next(0), next(1), next(2), next(3), next(4), next(5), next(6), next(7),
+                              next(8), next(9), next(10), next(11), next(12), next(13), next(14), next(15));
+  return first + second;
 }
 // Of four registers, four lanes of each.
-Floats quartered(const __m512* sums) { return quarters(halves(sums[0], sums[1]), halves(sums[2], sums[3])); }
+Floats quartered(const __m512* sums) {
+  return folded<4>(folded<8>(sums[0], sums[1]), folded<8>(sums[2], sums[3]));
+}
 
 // to[i * kSide + j] += the inner product of left[i] and right[j] over `width` numbers from `first`.
 void add_tile(const std::uint16_t* const* left, const std::uint16_t* const* right, std::int64_t first,
               std::int64_t width, double* to) {
   __m512 sums[kSide][kSide] = {};
-  for (auto k = first; k < first + width; k += kLanes) {
+  for (auto k = first; k < first + width; k += kNumbers) {
     const auto some = first + width - k;
-    const auto mask = some < kLanes ? (__mmask32{1} << some) - 1 : ~__mmask32{0};
+    const auto mask = some < kNumbers ? (__mmask32{1} << some) - 1 : ~__mmask32{0};
     __m512bh b[kSide];
 #pragma GCC unroll 4
     for (int j = 0; j < kSide; ++j) b[j] = load(right[j] + k, mask);
@@ -53,8 +50,8 @@ void add_tile(const std::uint16_t* const* left, const std::uint16_t* const* righ
       for (int j = 0; j < kSide; ++j) sums[i][j] = _mm512_dpbf16_ps(sums[i][j], a, b[j]);
     }
   }
-  const auto totals =
-      singles(pairs(quartered(sums[0]), quartered(sums[1])), pairs(quartered(sums[2]), quartered(sums[3])));
+  const auto totals = folded<1>(folded<2>(quartered(sums[0]), quartered(sums[1])),
+                                folded<2>(quartered(sums[2]), quartered(sums[3])));
   for (int i = 0; i < kSide * kSide; ++i) to[i] += static_cast<double>(totals[i]);
 }
 
