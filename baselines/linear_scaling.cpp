@@ -38,7 +38,7 @@ trial::TrialConfig config_of(const Cell& cell, const Settings& settings, Place p
   // r = eta T B C with eta on summed gradients: the trainer's mean gradient takes eta B, which is
   // eta' / C of r = eta' T.
   const double rate =
-      settings.options.product == Product::eta_t_b_c ? run.eta / privacy.sensitivity() : run.eta;
+      settings.options.product == Product::eta_t_b_c ? run.eta / privacy.clipping.sensitivity() : run.eta;
   auto config = at_rate(cell, 0, rate);
   config.steps = run.steps;
   config.privacy = privacy;
@@ -185,7 +185,7 @@ void describe_product(const Settings& settings, const trial::TrialConfig& last, 
   const auto& plan = last.privacy;
   conclusion.footnotes.push_back(
       fmt::format("The search is over r = eta T B C; a final run has B = {} and C = {}.",
-                  short_number(plan.batch_size), short_number(plan.sensitivity())));
+                  short_number(plan.batch_size), short_number(plan.clipping.sensitivity())));
 }
 
 void describe_pick(const Settings& settings, Conclusion& conclusion) {

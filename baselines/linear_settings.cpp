@@ -73,7 +73,7 @@ rule::Space space_of(const Options& options) {
 
 std::optional<Failure> conflict_of_product(const Cell& cell, const Options& options) {
   const bool whole = options.product == Product::eta_t_b_c;
-  const auto clipping = cell.base.privacy.clipping;
+  const auto clipping = cell.base.privacy.clipping.rule;
   if (!whole && !(options.batch_sizes.empty() && options.thresholds.empty())) {
     return contradiction("'batch_sizes' and 'thresholds' are drawn with product: eta-t-b-c only.");
   }
@@ -86,10 +86,10 @@ std::optional<Failure> conflict_of_product(const Cell& cell, const Options& opti
         fmt::format("'batch_sizes' must lie between 1 and the training split's size {}; {} does not.",
                     cell.base.privacy.population, short_number(size)));
   }
-  if (!options.thresholds.empty() && clipping != trial::Clipping::abadi) {
+  if (!options.thresholds.empty() && clipping != trial::ClippingRule::abadi) {
     return contradiction("'thresholds' needs clipping: abadi, which has a threshold C to draw.");
   }
-  if (whole && clipping == trial::Clipping::adaptive) {
+  if (whole && clipping == trial::ClippingRule::adaptive) {
     return contradiction("product: eta-t-b-c needs a threshold that stays; clipping: adaptive moves it.");
   }
   return std::nullopt;
@@ -133,7 +133,7 @@ trial::PrivacyPlan bare_plan(const Cell& cell, const Settings& settings, Place p
     plan = at_batch_size(plan, element(sizes, draw(drawn, name + " batch size", place.index)));
   }
   if (const auto& thresholds = options.thresholds; !thresholds.empty()) {
-    plan.clipping_constant = element(thresholds, draw(drawn, name + " threshold", place.index));
+    plan.clipping.constant = element(thresholds, draw(drawn, name + " threshold", place.index));
   }
   return plan;
 }

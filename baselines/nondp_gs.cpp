@@ -53,7 +53,7 @@ Configs candidates(const Cell& cell) {
   configs = crossed(std::move(configs), options.lengths,
                     [](auto& config, std::int64_t steps) { config.steps = steps; });
   // Gradients are clipped without privacy only in the clip-only arm.
-  if (cell.base.privacy.clipping == trial::Clipping::none) return configs;
+  if (cell.base.privacy.clipping.rule == trial::ClippingRule::none) return configs;
   return crossed(std::move(configs), options.thresholds, [](auto& config, double threshold) {
     config.privacy = with_threshold(config.privacy, threshold);
   });

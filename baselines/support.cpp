@@ -110,7 +110,7 @@ Result<double> noise_for(const Cell& cell, const trial::PrivacyPlan& plan, std::
 }
 
 trial::PrivacyPlan same_price(trial::PrivacyPlan plan) {
-  plan.clipping_constant = 1;
+  plan.clipping.constant = 1;
   return plan;
 }
 
@@ -150,14 +150,14 @@ std::vector<trial::TrialConfig> at_rates(const Cell& cell, const std::vector<dou
 
 trial::PrivacyPlan with_threshold(trial::PrivacyPlan plan, double threshold) {
   plan.drop_clipping();
-  plan.clipping = trial::Clipping::abadi;
-  plan.clipping_constant = threshold;
+  plan.clipping.rule = trial::ClippingRule::abadi;
+  plan.clipping.constant = threshold;
   return plan;
 }
 
 trial::PrivacyPlan at_batch_size(trial::PrivacyPlan plan, double batch_size) {
   const auto population = static_cast<double>(plan.population);
-  if (plan.adaptive) plan.adaptive->count_noise *= batch_size / plan.batch_size;
+  if (plan.clipping.adaptive) plan.clipping.adaptive->count_noise *= batch_size / plan.batch_size;
   plan.sampler = batch_size == population ? trial::Sampler::full_batch : trial::Sampler::poisson;
   plan.sample_rate = batch_size / population;
   plan.batch_size = batch_size;

@@ -346,7 +346,7 @@ Result<void> read_members(const json::object& object, const std::string& where, 
     if (!done) return;
     auto& field = target.*Member::pointer;
     if constexpr (is_inlined<T>(Member::name)) {
-      done = read_members(object, where, field, all_may_lack);
+      done = read_members(object, where, field, all_may_lack || may_lack_any<T>());
     } else {
       constexpr auto key = key_of<T>(Member::name);
       const auto* found = object.if_contains(key);

@@ -154,19 +154,20 @@ std::vector<Release> releases(const trial::PrivacyPlan& plan) {
                     .stream = random::Purpose::gradient_noise,
                     .lane = 1});
   }
-  list.push_back({.purpose = followed(plan),
-                  .sample_rate = plan.sample_rate,
-                  .sensitivity = plan.adaptive ? std::nullopt : std::optional(plan.sensitivity()),
-                  .noise_multiplier = plan.gradient_noise,
-                  .values = plan.released == trial::Released::loss_change ? 1 : 0,
-                  .divisor = plan.batch_size,
-                  .stream = random::Purpose::gradient_noise});
-  if (plan.adaptive) {
+  list.push_back(
+      {.purpose = followed(plan),
+       .sample_rate = plan.sample_rate,
+       .sensitivity = plan.clipping.adaptive ? std::nullopt : std::optional(plan.clipping.sensitivity()),
+       .noise_multiplier = plan.gradient_noise,
+       .values = plan.released == trial::Released::loss_change ? 1 : 0,
+       .divisor = plan.batch_size,
+       .stream = random::Purpose::gradient_noise});
+  if (plan.clipping.adaptive) {
     // Its terms are centred (training/adaptive_clipping.h): half of B is added back.
     list.push_back({.purpose = kClipCount,
                     .sample_rate = plan.sample_rate,
                     .sensitivity = trial::kCountSensitivity,
-                    .noise_multiplier = plan.adaptive->count_noise,
+                    .noise_multiplier = plan.clipping.adaptive->count_noise,
                     .divisor = plan.batch_size,
                     .offset = 0.5,
                     .stream = random::Purpose::clip_count_noise});

@@ -38,23 +38,18 @@ struct Train {
   trial::Sampler sampler = trial::Sampler::poisson;
   double sample_rate = 0;
   double batch_size = 0;  // sample_rate times the population
-  trial::Clipping clipping = trial::Clipping::auto_s;
-  double clipping_constant = 0;
-  trial::ClippingGroups clipping_groups = trial::ClippingGroups::all;
-  trial::GroupShares clipping_shares = trial::GroupShares::uniform;
-  std::optional<trial::AdaptiveThreshold> adaptive;  // of clipping adaptive
+  trial::Clipping clipping;
   trial::AskedReleases asked;
   std::string device = "cpu";
   Named optimizer;
   trial::TrainingOptions training;
 
   static constexpr bool kMayLack = true;
-  static constexpr std::array kInlined = {"asked"};
-  static constexpr std::array kLeftOut = {"clipping_groups", "clipping_shares", "adaptive", "training"};
+  static constexpr std::array kInlined = {"clipping", "asked"};
+  static constexpr std::array kLeftOut = {"training"};
 };
 BOOST_DESCRIBE_STRUCT(Train, (),
-                      (steps, sampler, sample_rate, batch_size, clipping, clipping_constant, clipping_groups,
-                       clipping_shares, adaptive, asked, device, optimizer, training))
+                      (steps, sampler, sample_rate, batch_size, clipping, asked, device, optimizer, training))
 
 // The values of a run that are journaled beside its last test accuracy
 // (harness/trial/trial_config.h).

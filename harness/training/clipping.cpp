@@ -10,33 +10,33 @@ namespace hyfreedp::training {
 namespace {
 
 using torch::Tensor;
-using trial::Clipping;
+using trial::ClippingRule;
 
 // `shares` broadcasts over `norms`.
-Tensor shared_factors(const ClippingRule& rule, const Tensor& shares, const Tensor& norms) {
+Tensor shared_factors(const RoundedClipping& rule, const Tensor& shares, const Tensor& norms) {
   const double kept = 1 - rule.rounding;
-  switch (rule.clipping) {
-    case Clipping::auto_s:
+  switch (rule.rule) {
+    case ClippingRule::auto_s:
       return at::minimum(shares / (norms + rule.constant), shares * kept / norms);
-    case Clipping::auto_v:
+    case ClippingRule::auto_v:
       return shares * kept / norms.clamp_min(kSmallestNorm);
-    case Clipping::abadi:
-    case Clipping::adaptive: {
+    case ClippingRule::abadi:
+    case ClippingRule::adaptive: {
       if (std::isinf(rule.constant)) return torch::ones_like(norms);
       const auto thresholds = shares * (rule.constant * kept);
       return thresholds / at::maximum(norms, thresholds);
     }
-    case Clipping::none:
+    case ClippingRule::none:
       break;
   }
   HYFREEDP_CHECK(false, "a run without clipping has no factors");
   return {};
 }
 
-double factor(const ClippingRule& rule, double norm) {
+double factor(const RoundedClipping& rule, double norm) {
   const double kept = 1 - rule.rounding;
-  if (rule.clipping == Clipping::auto_s) return std::min(1 / (norm + rule.constant), kept / norm);
-  if (rule.clipping == Clipping::auto_v) return kept / std::max(norm, kSmallestNorm);
+  if (rule.rule == ClippingRule::auto_s) return std::min(1 / (norm + rule.constant), kept / norm);
+  if (rule.rule == ClippingRule::auto_v) return kept / std::max(norm, kSmallestNorm);
   // C / max(norm, C): exactly 1 up to the threshold, at a norm of 0 too.
   const double threshold = rule.constant * kept;
   return std::isinf(threshold) ? 1 : threshold / std::max(norm, threshold);
@@ -48,17 +48,13 @@ torch::ScalarType sum_type(const trial::PrivacyPlan& plan, torch::ScalarType typ
   return plan.has_wide_sums() ? torch::kFloat64 : type;
 }
 
-ClippingRule clipping_rule(const trial::PrivacyPlan& plan, torch::ScalarType type) {
+RoundedClipping rounded_clipping(const trial::PrivacyPlan& plan, torch::ScalarType type) {
   const bool wide = sum_type(plan, type) == torch::kFloat64;
-  return {.clipping = plan.clipping,
-          .constant = plan.clipping_constant,
-          .groups = plan.groups,
-          .shares = plan.shares,
-          .rounding = plan.is_private ? models::norm_rounding(type) + plan.rounding_of_sums(wide) : 0};
+  return {plan.clipping, plan.is_private ? models::norm_rounding(type) + plan.rounding_of_sums(wide) : 0};
 }
 
-Tensor clip_factors(const ClippingRule& rule, const Tensor& squared_norms) {
-  HYFREEDP_CHECK(rule.clipping != Clipping::none, "a run without clipping has no factors");
+Tensor clip_factors(const RoundedClipping& rule, const Tensor& squared_norms) {
+  HYFREEDP_CHECK(rule.rule != ClippingRule::none, "a run without clipping has no factors");
   // [B] numbers of the CPU: one loop, since each of LibTorch's operations takes as long as all of
   // them.
   if (squared_norms.is_cpu() && squared_norms.scalar_type() == torch::kFloat64) {
@@ -88,7 +84,7 @@ std::vector<double> threshold_shares(trial::GroupShares shares,
   return found;
 }
 
-Tensor clip_factors_by_layer(const ClippingRule& rule, const std::vector<double>& shares,
+Tensor clip_factors_by_layer(const RoundedClipping& rule, const std::vector<double>& shares,
                              const Tensor& squared_norms) {
   const auto column = torch::tensor(shares, squared_norms.options()).unsqueeze(1);  // [L, 1]
   auto factors = shared_factors(rule, column, squared_norms.sqrt());

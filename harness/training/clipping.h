@@ -1,5 +1,5 @@
 // Clipping factors: c_i bounds the contribution of sample i to the clipped sum. The sensitivities
-// are in harness/trial/privacy_plan.h.
+// are in harness/trial/clipping.h.
 //
 //   auto_s     c_i = min(w / (||g_i|| + constant), w (1 - r) / ||g_i||)
 //   auto_v     c_i = w (1 - r) / max(||g_i||, kSmallestNorm); a zero gradient stays zero
@@ -33,30 +33,21 @@ namespace hyfreedp::training {
 
 inline constexpr double kSmallestNorm = 1e-12;
 
-// The rule by which gradients are clipped, with its numbers.
-struct ClippingRule {
-  trial::Clipping clipping = trial::Clipping::auto_s;
-  double constant = 0.01;  // auto_s: the constant; abadi, adaptive: C; auto_v, none: unused
-  trial::ClippingGroups groups = trial::ClippingGroups::all;
-  trial::GroupShares shares = trial::GroupShares::uniform;
+// A plan's clipping, at the present constant, with the part of its sensitivity that is reserved.
+struct RoundedClipping : trial::Clipping {
   double rounding = 0;  // r, in [0, 1)
-
-  // The sensitivity of a sum that is clipped by this rule: the most by which one sample can change
-  // it, in L2 norm.
-  double sensitivity() const { return trial::sensitivity_of(clipping, constant); }
-  bool per_layer() const { return groups == trial::ClippingGroups::per_layer; }
 };
 
-// The rule of a plan at its present clipping constant, for a network whose parameters are of type
+// The clipping of a plan at step 0, for a network whose parameters are of type
 // `type`, float32 or float64. Sums are in sum_type().
-ClippingRule clipping_rule(const trial::PrivacyPlan& plan, torch::ScalarType type);
+RoundedClipping rounded_clipping(const trial::PrivacyPlan& plan, torch::ScalarType type);
 // The type of the plan's clipped sums for a network whose parameters are of type `type`: float64
 // for large batches (PrivacyPlan::has_wide_sums), otherwise `type`.
 torch::ScalarType sum_type(const trial::PrivacyPlan& plan, torch::ScalarType type);
 
 // Factors [B] float64 for `squared_norms` [B] float64 of whole gradients. Pass upper bounds
-// (Network::squared_norm_bounds), not estimates. Throws std::logic_error for Clipping::none.
-torch::Tensor clip_factors(const ClippingRule& rule, const torch::Tensor& squared_norms);
+// (Network::squared_norm_bounds), not estimates. Throws std::logic_error for ClippingRule::none.
+torch::Tensor clip_factors(const RoundedClipping& rule, const torch::Tensor& squared_norms);
 
 // The share w of each layer: 1 / sqrt(L) (uniform), or the root of the layer's part of all
 // trainable elements (size). The sum of their squares is 1.
@@ -64,7 +55,7 @@ std::vector<double> threshold_shares(trial::GroupShares shares,
                                      const std::vector<models::TrainableLayer>& layers);
 // Factors [L, B] float64 for `squared_norms` [L, B] float64, upper bounds for each layer, with the
 // layers' `shares`.
-torch::Tensor clip_factors_by_layer(const ClippingRule& rule, const std::vector<double>& shares,
+torch::Tensor clip_factors_by_layer(const RoundedClipping& rule, const std::vector<double>& shares,
                                     const torch::Tensor& squared_norms);
 
 }  // namespace hyfreedp::training

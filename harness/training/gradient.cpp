@@ -39,9 +39,9 @@ struct Clipped {
   }
 };
 
-Clipped clip(const models::Network& network, const ClippingRule& rule, bool norms_wanted) {
+Clipped clip(const models::Network& network, const RoundedClipping& rule, bool norms_wanted) {
   Clipped found;
-  if (rule.clipping == trial::Clipping::none) {
+  if (rule.rule == trial::ClippingRule::none) {
     if (norms_wanted) found.squared_norms = network.squared_norms();
   } else if (rule.per_layer()) {
     found.squared_norms = network.squared_norms_by_layer();
@@ -56,15 +56,15 @@ Clipped clip(const models::Network& network, const ClippingRule& rule, bool norm
   return found;
 }
 
-Clipped add_microbatch(models::Network& network, const ClippingRule& rule, const Tensor& logit_gradient,
+Clipped add_microbatch(models::Network& network, const RoundedClipping& rule, const Tensor& logit_gradient,
                        bool norms_wanted, Tensor& sum) {
-  if (rule.clipping == trial::Clipping::none && !norms_wanted) {
+  if (rule.rule == trial::ClippingRule::none && !norms_wanted) {
     network.backward_sum(logit_gradient, sum);
     return {};
   }
   network.backward(logit_gradient);
   auto clipped = clip(network, rule, norms_wanted);
-  if (rule.clipping == trial::Clipping::none) {
+  if (rule.rule == trial::ClippingRule::none) {
     network.take_clipped_sum({}, sum);
     return clipped;
   }
@@ -136,7 +136,7 @@ models::SampleLosses over_copies(models::SampleLosses each, std::int64_t copies)
 
 }  // namespace
 
-Tensor clipped_gradient_sum(models::Network& network, models::Loss loss, const ClippingRule& rule,
+Tensor clipped_gradient_sum(models::Network& network, models::Loss loss, const RoundedClipping& rule,
                             BatchReader& reader, const mechanism::Rows& rows, Tensor& sum,
                             SampleClipping* seen) {
   Collector losses(rows.count, torch::kFloat64, sum.device());

@@ -31,7 +31,7 @@ struct SampleClipping {
 // current weights, [rows.count] float64 on the CPU.
 //   sum    [d], in the parameters' type or in float64; the layers' sums are computed in its type
 //   seen   filled if it is not null. Without clipping, the norms are computed for it alone
-torch::Tensor clipped_gradient_sum(models::Network& network, models::Loss loss, const ClippingRule& rule,
+torch::Tensor clipped_gradient_sum(models::Network& network, models::Loss loss, const RoundedClipping& rule,
                                    BatchReader& reader, const mechanism::Rows& rows, torch::Tensor& sum,
                                    SampleClipping* seen = nullptr);
 

@@ -162,7 +162,7 @@ Checked<Setup> set_up(const trial::TrialConfig& config, const datasets::Dataset&
                .network = std::move(*network),
                .optimizer = std::move(*optimizer),
                .controller = std::move(*controller),
-               .clipping = clipping_rule(config.privacy, dtype),
+               .clipping = rounded_clipping(config.privacy, dtype),
                .sum_type = sum_type(config.privacy, dtype),
                .augmentation = augmentation,
                .zeroth_order = zeroth_order,
@@ -183,7 +183,7 @@ Checked<void> begin_run(const trial::TrialConfig& config, Setup& setup) {
 
   optimizers::Layout layout;
   for (const auto& slice : setup.network.layout()) layout.push_back({slice.name, slice.offset, slice.size});
-  const double sensitivity = config.privacy.sensitivity();
+  const double sensitivity = config.privacy.clipping.sensitivity();
   setup.optimizer->begin(setup.network.parameters(), layout,
                          {.noise_multiplier = config.privacy.gradient_noise,
                           .sensitivity = std::isfinite(sensitivity) ? sensitivity : 1.0,

@@ -31,7 +31,7 @@ struct Setup {
   models::Network network;
   std::unique_ptr<optimizers::Optimizer> optimizer;
   std::unique_ptr<optimizers::LearningRateController> controller;
-  ClippingRule clipping;
+  RoundedClipping clipping;
   // the type of the clipped sums (harness/trial/sum_rounding.h)
   torch::ScalarType sum_type = torch::kFloat32;
   std::optional<Augmentation> augmentation;                  // for the training split

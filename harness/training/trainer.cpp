@@ -115,7 +115,7 @@ class Run {
 
   // Begins at the state before step 0, except for the weights, which are as they were set up.
   boost::system::result<void, SetupFailure> begin() {
-    setup_.clipping.constant = plan_.clipping_constant;
+    setup_.clipping.constant = plan_.clipping.constant;
     average_.reset();
     norms_.reset();
     earlier_ = {};
@@ -327,7 +327,7 @@ class Run {
 
   // Computes what is needed of the batch before anything is released.
   void see_batch() {
-    const bool wants_norms = plan_.adaptive || job_.config.evaluation.recorded.gradient_norms;
+    const bool wants_norms = plan_.clipping.adaptive || job_.config.evaluation.recorded.gradient_norms;
     if (!setup_.zeroth_order) {
       losses_ = job_.parts.clipped_sum(setup_.network, setup_.labels.loss, setup_.clipping, setup_.train,
                                        rows_, sum_, wants_norms ? &clipped_ : nullptr);
@@ -339,14 +339,14 @@ class Run {
                             setup_.train, rows_, kept_weights_);
     if (!wants_norms || setup_.train.was_stopped()) return;
     clipped_.norms = (beside_.ahead - beside_.behind).abs();
-    clipped_.clipped = clipped_.norms > plan_.sensitivity();
+    clipped_.clipped = clipped_.norms > plan_.clipping.sensitivity();
   }
 
   // Computes the optimizer's direction from the losses beside the weights: what they change by is
   // released, and the random direction, as long as that says, takes the gradient's place.
   Result<void> release_change_and_advance(double rate) {
     const double scale = setup_.zeroth_order->scale;
-    const auto sum = job_.parts.change_sum(beside_.ahead, beside_.behind, plan_.sensitivity());
+    const auto sum = job_.parts.change_sum(beside_.ahead, beside_.behind, plan_.clipping.sensitivity());
     const std::array<double, 2> sides{-scale, scale};
     mechanism::Origin origin{.rows = &rows_, .weights = &weights_};
     Tensor shown;
@@ -409,7 +409,7 @@ class Run {
   // Adaptive clipping's second release of the batch, which gives the next step's threshold.
   Result<void> release_clipping() {
     if (job_.config.evaluation.recorded.gradient_norms) add_norm_summary(clipped_, scalars_);
-    if (!plan_.adaptive) return {};
+    if (!plan_.clipping.adaptive) return {};
     double& threshold = setup_.clipping.constant;
     const mechanism::BoundedSum count{centred_clip_count(clipped_.norms, threshold),
                                       trial::kCountSensitivity};
@@ -418,7 +418,7 @@ class Run {
     if (!fraction) return fraction.error();
     scalars_["clip_threshold"] = threshold;
     scalars_["unclipped_fraction"] = fraction->front();
-    threshold = next_threshold(*plan_.adaptive, threshold, fraction->front());
+    threshold = next_threshold(*plan_.clipping.adaptive, threshold, fraction->front());
     return {};
   }
 

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <fmt/format.h>
-#include <limits>
 
 #include "harness/base/text.h"
 #include "harness/trial/sum_rounding.h"
@@ -23,34 +22,18 @@ Result<void> check_noise(const PrivacyPlan& plan, double noise, const std::strin
 }
 
 Result<void> check_clipping(const PrivacyPlan& plan) {
-  if (plan.adaptive.has_value() != (plan.clipping == Clipping::adaptive)) {
-    return bad("clipping adaptive, and no other, has a quantile, a rate and a count");
-  }
-  const bool uses_constant = plan.clipping != Clipping::none && plan.clipping != Clipping::auto_v;
-  if (uses_constant && !(plan.clipping_constant > 0)) return bad("the clipping constant must be positive");
-  const bool per_layer = plan.groups == ClippingGroups::per_layer;
-  if (per_layer && (plan.clipping == Clipping::none || plan.adaptive)) {
-    return bad("per-layer groups are for clipping auto-s, auto-v and abadi");
-  }
-  if (plan.shares != GroupShares::uniform && !per_layer) return bad("shares are for per-layer groups");
-  if (!plan.adaptive) return {};
-  if (!(plan.adaptive->quantile >= 0 && plan.adaptive->quantile <= 1)) {
-    return bad("the quantile of adaptive clipping must lie in [0, 1]");
-  }
-  if (!(plan.adaptive->rate > 0) || !std::isfinite(plan.adaptive->rate)) {
-    return bad("the rate of adaptive clipping must be positive");
-  }
-  if (!std::isfinite(plan.clipping_constant)) return bad("adaptive clipping begins at a finite threshold");
-  return check_noise(plan, plan.adaptive->count_noise, "clip count");
+  if (auto checked = plan.clipping.check(); !checked) return bad(checked.error().message);
+  return plan.clipping.adaptive ? check_noise(plan, plan.clipping.adaptive->count_noise, "clip count")
+                                : Result<void>();
 }
 
 Result<void> check_released(const PrivacyPlan& plan) {
   if (plan.released == Released::gradient) return {};
-  if (plan.clipping != Clipping::abadi && plan.clipping != Clipping::none) {
+  if (plan.clipping.rule != ClippingRule::abadi && plan.clipping.rule != ClippingRule::none) {
     return bad(
         "the changes of losses that optimizer dp-zo follows are clipped to [-C, C]: give it clipping abadi");
   }
-  if (plan.groups != ClippingGroups::all) {
+  if (plan.clipping.groups != ClippingGroups::all) {
     return bad("the change of a loss, which optimizer dp-zo follows, has no layers to be clipped by");
   }
   if (plan.probe) return bad("learning-rate probes are for gradients, and optimizer dp-zo computes none");
@@ -121,26 +104,7 @@ bool PrivacyPlan::has_wide_sums() const {
   return is_private && released == Released::gradient && rounding_of_sums(false) > kMostRounding;
 }
 
-double sensitivity_of(Clipping clipping, double constant) {
-  switch (clipping) {
-    case Clipping::auto_s:
-    case Clipping::auto_v:
-      return 1.0;
-    case Clipping::abadi:
-    case Clipping::adaptive:
-      return constant;
-    case Clipping::none:
-      break;
-  }
-  return std::numeric_limits<double>::infinity();
-}
-
-void PrivacyPlan::drop_clipping() {
-  clipping = Clipping::none;
-  groups = ClippingGroups::all;
-  shares = GroupShares::uniform;
-  adaptive.reset();
-}
+void PrivacyPlan::drop_clipping() { clipping = {.rule = ClippingRule::none, .constant = clipping.constant}; }
 
 Result<void> PrivacyPlan::check() const {
   if (population < 1) return bad("the population N must be at least 1");
@@ -156,15 +120,16 @@ Result<void> PrivacyPlan::check() const {
     if (auto checked = check(*this); !checked) return checked;
   }
   if (auto checked = check_noise(*this, gradient_noise, "gradient"); !checked || !is_private) return checked;
-  if (clipping == Clipping::none) return bad("a private run clips (auto-s, auto-v, abadi or adaptive)");
-  if (!std::isfinite(sensitivity())) return bad("a private run has a finite clipping threshold");
+  if (clipping.rule == ClippingRule::none)
+    return bad("a private run clips (auto-s, auto-v, abadi or adaptive)");
+  if (!std::isfinite(clipping.sensitivity())) return bad("a private run has a finite clipping threshold");
   return check_sums(*this);
 }
 
 void PrivacyPlan::drop_noise() {
   gradient_noise = 0;
   if (probe) probe->noise = 0;
-  if (adaptive) adaptive->count_noise = 0;
+  if (clipping.adaptive) clipping.adaptive->count_noise = 0;
   for_numbers(asked, [](const std::string&, const std::string& member, double& value) {
     if (member == "noise") value = 0;
   });

@@ -10,24 +10,7 @@
 //                    !is_private
 // An empty batch still releases noise and is booked.
 //
-// Clipping of sample i's gradient g (factors and edge cases: harness/training/clipping.h) and the
-// add/remove sensitivity S of the clipped sum, the most by which one sample can change it. Rounding
-// is included in S: factors are smaller than these formulas by what it may add
-// (harness/trial/sum_rounding.h).
-//   auto-s     g / (||g|| + constant)      S = 1   (Bu et al., arXiv:2206.07136)
-//   auto-v     g / ||g||                   S = 1   (the same; a zero gradient stays zero)
-//   abadi      g min(1, C / ||g||)         S = C   (Abadi et al., arXiv:1607.00133)
-//   adaptive   as abadi, at step t with C_t           S = C_t (Andrew et al., arXiv:1905.03871)
-//   none       g                           S infinite; non-private rows only
-// Per layer (McMahan et al., arXiv:1710.06963; He et al., arXiv:2212.01539) each layer's part g_l
-// is clipped by itself to w_l C (abadi) or w_l (auto), with shares w_l = 1 / sqrt(L) (uniform) or
-// sqrt(d_l / d) (size): sum_l w_l^2 = 1, so that S of the whole vector is what it is without
-// groups.
-//
-// Adaptive: C_0 is clipping_constant and C_{t+1} = C_t exp(-rate (b_t - quantile)), where b_t is
-// the noised fraction of the batch's samples whose norm is at most C_t. Its count is a second
-// release of the gradient's batch ("clip-count"), of sensitivity 1/2, priced with it; C_t is a
-// function of earlier releases alone (harness/training/adaptive_clipping.h).
+// How gradients are clipped, and the sensitivity of their sum: harness/trial/clipping.h.
 //
 // Released for the steps: the clipped sum of gradients or, for DP-ZO (optimizers/dp_zo.h), the sum
 // of how much each record's loss changes along a public random direction, each clipped to [-C, C]
@@ -48,36 +31,14 @@
 
 #include "harness/accounting/event.h"
 #include "harness/base/describe.h"
+#include "harness/trial/clipping.h"
 
 namespace hyfreedp::trial {
 
-inline constexpr double kCountSensitivity = 0.5;  // of a clip count, in samples
-
 enum class Sampler { poisson, full_batch, shuffle };  // shuffle: non-private rows only
-enum class Clipping { none, auto_s, auto_v, abadi, adaptive };
-enum class ClippingGroups { all, per_layer };  // what is clipped together
-enum class GroupShares { uniform, size };      // how the threshold is shared among layers
+enum class Released { gradient, loss_change };        // what a step follows
 BOOST_DESCRIBE_ENUM(Sampler, poisson, full_batch, shuffle)
-BOOST_DESCRIBE_ENUM(Clipping, auto_s, auto_v, abadi, adaptive, none)
-BOOST_DESCRIBE_ENUM(ClippingGroups, all, per_layer)
-BOOST_DESCRIBE_ENUM(GroupShares, uniform, size)
-enum class Released { gradient, loss_change };  // what a step follows
 BOOST_DESCRIBE_ENUM(Released, gradient, loss_change)
-
-// The add/remove sensitivity of a clipped sum, by the table above: the most by which one sample can
-// change it. `constant` is C or C_t; the auto rules do not use it.
-double sensitivity_of(Clipping clipping, double constant);
-
-struct AdaptiveThreshold {
-  // gamma: the fraction of samples that is to stay below the threshold, in [0, 1]
-  double quantile = 0.5;
-  double rate = 0.2;  // eta_C: of the geometric update, > 0
-  double count_noise =
-      0;  // standard deviation of the noised count over kCountSensitivity; 0 only when !is_private
-
-  bool operator==(const AdaptiveThreshold&) const = default;
-};
-BOOST_DESCRIBE_STRUCT(AdaptiveThreshold, (), (quantile, rate, count_noise))
 
 struct FeatureMean {
   double norm = 1;   // R: add/remove sensitivity of the sum of clipped feature vectors
@@ -121,12 +82,7 @@ struct PrivacyPlan {
   std::int64_t population = 0;
   double batch_size = 0;
   double sample_rate = 0;
-  Clipping clipping = Clipping::auto_s;
-  // auto-s: the constant; abadi: C; adaptive: C_0; auto-v, none: unused
-  double clipping_constant = 0.01;
-  ClippingGroups groups = ClippingGroups::all;
-  GroupShares shares = GroupShares::uniform;  // with per_layer
-  std::optional<AdaptiveThreshold> adaptive;  // with Clipping::adaptive, and only then
+  Clipping clipping;
   double gradient_noise = 0;
   AskedReleases asked;
   std::optional<ProbePlan> probe;
@@ -134,15 +90,13 @@ struct PrivacyPlan {
   // "plain"). It is a label and is not priced.
   std::string accounting = "plain";
 
-  // The sensitivity of the clipped sum, at C_0 for adaptive clipping; infinite without clipping.
-  double sensitivity() const { return sensitivity_of(clipping, clipping_constant); }
   // True if the clipped sums of a float32 run are added up in float64: rounding could count too
   // much otherwise (sum_rounding.h).
   bool has_wide_sums() const;
   // The part of the sensitivity that is reserved for the rounding of the sum, which is in float64
   // if `wide` (sum_rounding.h).
   double rounding_of_sums(bool wide) const;
-  // Removes clipping and all settings that belong to it.
+  // Removes clipping and all settings that belong to it, but for the constant.
   void drop_clipping();
   // Sets every noise to 0, as a non-private plan has it.
   void drop_noise();
@@ -154,13 +108,11 @@ struct PrivacyPlan {
   // Checked.
   static Result<PrivacyPlan> from_json(const json::value& value, const std::string& where);
 
-  static constexpr std::array kLeftOut = {"released", "groups", "shares", "adaptive"};
-  static constexpr std::array kInlined = {"asked"};
-  static constexpr std::array kNames = {description::Name{"groups", "clipping_groups"},
-                                        description::Name{"shares", "clipping_shares"}};
+  static constexpr std::array kLeftOut = {"released"};
+  static constexpr std::array kInlined = {"clipping", "asked"};
 };
 BOOST_DESCRIBE_STRUCT(PrivacyPlan, (),
                       (is_private, sampler, released, population, batch_size, sample_rate, clipping,
-                       clipping_constant, groups, shares, adaptive, gradient_noise, asked, probe, accounting))
+                       gradient_noise, asked, probe, accounting))
 
 }  // namespace hyfreedp::trial

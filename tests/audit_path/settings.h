@@ -69,13 +69,11 @@ inline audit::Request request_of(const Setting& setting) {
                                             : 0);
   plan.population = setting.population;
   plan.batch_size = setting.sample_rate * static_cast<double>(setting.population);
-  plan.clipping = setting.clipping == "abadi"    ? trial::Clipping::abadi
-                  : setting.clipping == "auto-v" ? trial::Clipping::auto_v
-                                                 : trial::Clipping::auto_s;
-  plan.clipping_constant = setting.clipping == "abadi" ? 1.0 : 0.01;
+  plan.clipping = {.rule = enum_from<trial::ClippingRule>(setting.clipping, "").value(),
+                   .constant = setting.clipping == "abadi" ? 1.0 : 0.01,
+                   .groups = enum_from<trial::ClippingGroups>(setting.groups, "").value(),
+                   .shares = enum_from<trial::GroupShares>(setting.shares, "").value()};
   if (setting.released == "loss-change") plan.released = trial::Released::loss_change;
-  if (setting.groups == "per-layer") plan.groups = trial::ClippingGroups::per_layer;
-  if (setting.shares == "size") plan.shares = trial::GroupShares::size;
   if (has_probes(setting)) {
     plan.probe->separate_batch = separate;
     plan.probe->batch_size = is_laplace ? static_cast<double>(setting.population) : plan.batch_size;

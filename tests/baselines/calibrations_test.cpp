@@ -104,8 +104,8 @@ void with_mean(Cell& cell, double noise) {
   cell.base.privacy.asked.feature_mean = trial::FeatureMean{1, noise};
 }
 void with_count(Cell& cell, double noise) {
-  cell.base.privacy.clipping = trial::Clipping::adaptive;
-  cell.base.privacy.adaptive = trial::AdaptiveThreshold{.count_noise = noise};
+  cell.base.privacy.clipping.rule = trial::ClippingRule::adaptive;
+  cell.base.privacy.clipping.adaptive = trial::AdaptiveThreshold{.count_noise = noise};
 }
 
 struct Case {
@@ -219,15 +219,15 @@ TEST(Calibrations, TheThresholdChangesNoPrice) {
   plan.population = 2000;
   plan.sample_rate = 0.1;
   plan.batch_size = 200;
-  plan.clipping = trial::Clipping::abadi;
-  plan.clipping_constant = 0.5;
+  plan.clipping.rule = trial::ClippingRule::abadi;
+  plan.clipping.constant = 0.5;
   plan.gradient_noise = 1;
   plan.asked.feature_mean = trial::FeatureMean{1, 40};
   const auto same = same_price(plan);
   EXPECT_EQ(accounting::events_to_json({.events = mechanism::events(same, 0, 5)}),
             accounting::events_to_json({.events = mechanism::events(plan, 0, 5)}));
   auto other = plan;
-  other.clipping_constant = 2;
+  other.clipping.constant = 2;
   EXPECT_EQ(canonical_json(same_price(other).to_json()), canonical_json(same.to_json()));
   other.asked.feature_mean->noise = 41;
   EXPECT_NE(canonical_json(same_price(other).to_json()), canonical_json(same.to_json()));

@@ -58,7 +58,7 @@ Cell cell_of(const Baseline& baseline, std::optional<double> epsilon, const json
   base.privacy.population = 2000;
   base.privacy.sample_rate = 0.1;
   base.privacy.batch_size = 200;
-  if (!epsilon) base.privacy.clipping = trial::Clipping::none;
+  if (!epsilon) base.privacy.clipping.rule = trial::ClippingRule::none;
   return cell;
 }
 

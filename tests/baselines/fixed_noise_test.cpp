@@ -26,8 +26,8 @@ std::vector<Cell> cells_at(const Baseline& baseline, double noise, const json::o
   auto with_mean = plain;
   with_mean.base.privacy.asked.feature_mean = trial::FeatureMean{.norm = 1, .noise = 5};
   auto with_counts = plain;
-  with_counts.base.privacy.clipping = trial::Clipping::adaptive;
-  with_counts.base.privacy.adaptive = trial::AdaptiveThreshold{.count_noise = 4};
+  with_counts.base.privacy.clipping.rule = trial::ClippingRule::adaptive;
+  with_counts.base.privacy.clipping.adaptive = trial::AdaptiveThreshold{.count_noise = 4};
   return {plain, with_mean, with_counts};
 }
 

@@ -73,7 +73,7 @@ TEST(LinearScaling, SearchesForDpZoWhereThePanelTrainsWithIt) {
     const auto& config = trial.config;
     EXPECT_EQ(config.optimizer, optimizer("dp-zo", {{"scale", 0.01}, {"momentum", 0.5}}));
     EXPECT_EQ(config.privacy.released, trial::Released::loss_change);
-    EXPECT_EQ(config.privacy.clipping_constant, 0.02);
+    EXPECT_EQ(config.privacy.clipping.constant, 0.02);
     EXPECT_TRUE(config.privacy.check());
   }
   const auto of_sgd = study_of({}).finished.front().config;
@@ -230,8 +230,8 @@ TEST(LinearScaling, TheWholeProductDrawsBAndC) {
       {"batch", "sampled"},        {"decompose", "fixed-t"},   {"t_max", 30},    {"product", "eta-t-b-c"},
       {"batch_sizes", {100, 400}}, {"thresholds", {0.5, 2.0}}, {"range", "full"}};
   auto in = cell(options);
-  in.base.privacy.clipping = trial::Clipping::abadi;
-  in.base.privacy.clipping_constant = 1;
+  in.base.privacy.clipping.rule = trial::ClippingRule::abadi;
+  in.base.privacy.clipping.constant = 1;
   const auto one = fake::run_study(method(), in, fake::ordinary_world);
   const auto other = fake::run_study(method(), in, contrary_world);
   ASSERT_EQ(one.finished.size(), 7u);
@@ -240,15 +240,15 @@ TEST(LinearScaling, TheWholeProductDrawsBAndC) {
   for (std::size_t i = 0; i < one.finished.size(); ++i) {
     const auto& config = one.finished[i].config;
     sizes.insert(config.privacy.batch_size);
-    thresholds.insert(config.privacy.clipping_constant);
+    thresholds.insert(config.privacy.clipping.constant);
     EXPECT_EQ(config.privacy.sample_rate, config.privacy.batch_size / 2000);
-    const double r = rate_of(config) * config.privacy.clipping_constant * static_cast<double>(config.steps);
+    const double r = rate_of(config) * config.privacy.clipping.constant * static_cast<double>(config.steps);
     EXPECT_GE(r, 0.01 * 30 * (1 - 1e-9));
     EXPECT_LE(r, 64 * (1 + 1e-9));
     const auto& again = other.finished[i].config.privacy;
     EXPECT_EQ(config.privacy.gradient_noise, again.gradient_noise);
     EXPECT_EQ(config.privacy.batch_size, again.batch_size);
-    EXPECT_EQ(config.privacy.clipping_constant, again.clipping_constant);
+    EXPECT_EQ(config.privacy.clipping.constant, again.clipping.constant);
   }
   // The same draws of r without B and C: the rate times C is the rate there.
   auto plain = in;
@@ -257,7 +257,7 @@ TEST(LinearScaling, TheWholeProductDrawsBAndC) {
   ASSERT_EQ(first_sweep.size(), 3u);
   for (std::size_t i = 0; i < 3; ++i) {
     const auto& config = one.finished[i].config;
-    EXPECT_NEAR(rate_of(config) * config.privacy.clipping_constant, rate_of(first_sweep[i]), 1e-12);
+    EXPECT_NEAR(rate_of(config) * config.privacy.clipping.constant, rate_of(first_sweep[i]), 1e-12);
   }
   EXPECT_EQ(sizes, (std::set<double>{100, 400}));
   EXPECT_EQ(thresholds, (std::set<double>{0.5, 2}));

@@ -51,7 +51,7 @@ TEST(DpZo, AndOthersReleaseWhatTheirOptimizerFollows) {
   EXPECT_EQ(study.finished.size(), 15u);
   for (const auto& trial : study.finished) {
     EXPECT_EQ(trial.config.privacy.released, trial::Released::loss_change);
-    EXPECT_EQ(trial.config.privacy.clipping, trial::Clipping::abadi);
+    EXPECT_EQ(trial.config.privacy.clipping.rule, trial::ClippingRule::abadi);
     EXPECT_EQ(trial.config.optimizer.name, "dp-zo");
   }
   for (const char* name : {"prodigy", "dpadamwosm", "single-step", "dpsgd"}) {
@@ -288,7 +288,7 @@ TEST(PrivateSelection, CandidatesThatCostDifferentlyAreABrokenInvariant) {
     return selection_cost(in, selection_rule_of(in, 2), {in.base, other}).has_value();
   };
   auto same = in.base;
-  same.privacy.clipping_constant *= 2;
+  same.privacy.clipping.constant *= 2;
   EXPECT_TRUE(costs(same));
   auto longer = in.base;
   ++longer.steps;

@@ -157,8 +157,8 @@ class Method : public testing::TestWithParam<Variant> {
   Cell cell(std::optional<double> epsilon) const {
     auto cell = fake::cell_of(baseline(), epsilon, GetParam().options);
     if (epsilon && GetParam().count_noise > 0) {
-      cell.base.privacy.clipping = trial::Clipping::adaptive;
-      cell.base.privacy.adaptive = trial::AdaptiveThreshold{.count_noise = GetParam().count_noise};
+      cell.base.privacy.clipping.rule = trial::ClippingRule::adaptive;
+      cell.base.privacy.clipping.adaptive = trial::AdaptiveThreshold{.count_noise = GetParam().count_noise};
     }
     if (GetParam().mean_noise > 0) {
       cell.base.privacy.asked.feature_mean =
@@ -243,7 +243,7 @@ TEST_P(Method, ItsEpsilonIsTheAccountantsAnswerOnItsEvents) {
 TEST_P(Method, BooksTheCountsOfAdaptiveClipping) {
   const auto study = fake::run_study(baseline(), cell(GetParam().epsilon), fake::ordinary_world);
   for (const auto& trial : study.finished) {
-    const bool adaptive = trial.config.privacy.clipping == trial::Clipping::adaptive;
+    const bool adaptive = trial.config.privacy.clipping.rule == trial::ClippingRule::adaptive;
     EXPECT_EQ(adaptive, GetParam().count_noise > 0 && !clips_by_itself(baseline(), GetParam().options));
     std::int64_t counts = 0;
     for (const auto& event : mechanism::events(trial.config.privacy, 0, trial.config.steps)) {
@@ -282,7 +282,7 @@ TEST_P(Method, HasANonPrivateArmWithoutNoise) {
     EXPECT_TRUE(checked) << checked.error().message;
     EXPECT_FALSE(trial.config.privacy.is_private);
     EXPECT_EQ(trial.config.privacy.gradient_noise, 0);
-    EXPECT_EQ(trial.config.privacy.clipping, trial::Clipping::none);
+    EXPECT_EQ(trial.config.privacy.clipping.rule, trial::ClippingRule::none);
   }
 }
 

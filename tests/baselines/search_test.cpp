@@ -44,7 +44,7 @@ using Pairs = std::set<std::pair<double, double>>;
 
 Pairs rates_and_thresholds(const fake::Configs& configs) {
   Pairs pairs;
-  for (const auto& config : configs) pairs.insert({rate_of(config), config.privacy.clipping_constant});
+  for (const auto& config : configs) pairs.insert({rate_of(config), config.privacy.clipping.constant});
   return pairs;
 }
 
@@ -54,7 +54,7 @@ TEST(TunedGrid, ComposedRunsTheWholeGridAtTheNoiseOfItsSummedLength) {
   EXPECT_EQ(rates_and_thresholds(runs).size(), 40u);
   for (const auto& config : runs) {
     EXPECT_DOUBLE_EQ(config.privacy.gradient_noise, calibrated(0.1, 40 * 12, 8));
-    EXPECT_EQ(config.privacy.clipping, trial::Clipping::abadi);
+    EXPECT_EQ(config.privacy.clipping.rule, trial::ClippingRule::abadi);
     EXPECT_EQ(config.optimizer.name, "sgd");
     EXPECT_EQ(double_or(config.optimizer.options, "momentum", -1), 0);
     ASSERT_TRUE(config.evaluation.score);
@@ -147,7 +147,7 @@ TEST(RandomSearch, OneDrawIsOneRunAtTheFullBudgetWithoutAScore) {
   ASSERT_EQ(runs.size(), 1u);
   EXPECT_FALSE(runs.front().evaluation.score);
   EXPECT_DOUBLE_EQ(runs.front().privacy.gradient_noise, calibrated(0.1, 12, 3));
-  EXPECT_EQ(runs.front().privacy.clipping, trial::Clipping::auto_s);
+  EXPECT_EQ(runs.front().privacy.clipping.rule, trial::ClippingRule::auto_s);
 }
 
 TEST(RandomSearch, DrawsRatesAsItSays) {
@@ -174,9 +174,9 @@ TEST(RandomSearch, DrawsLengthsAndThresholdsAndSharesOneNoise) {
   for (const auto& config : runs) {
     lengths.insert(config.steps);
     total += config.steps;
-    EXPECT_EQ(config.privacy.clipping, trial::Clipping::abadi);
-    EXPECT_GE(config.privacy.clipping_constant, 0.2 * (1 - 1e-12));
-    EXPECT_LE(config.privacy.clipping_constant, 2);
+    EXPECT_EQ(config.privacy.clipping.rule, trial::ClippingRule::abadi);
+    EXPECT_GE(config.privacy.clipping.constant, 0.2 * (1 - 1e-12));
+    EXPECT_LE(config.privacy.clipping.constant, 2);
   }
   EXPECT_GE(*lengths.begin(), 4);
   EXPECT_LE(*lengths.rbegin(), 20);
@@ -309,11 +309,11 @@ TEST(OracleGrid, CrossesRatesLengthsAndThresholds) {
   const auto usual = wanted("nondp-gs", {});
   ASSERT_EQ(usual.size(), 5u) << "the panel's length and clipping";
   EXPECT_EQ(usual.front().steps, 12);
-  EXPECT_EQ(usual.front().privacy.clipping, trial::Clipping::auto_s);
+  EXPECT_EQ(usual.front().privacy.clipping.rule, trial::ClippingRule::auto_s);
   // Without privacy there is nothing to clip.
   auto plain = fake::cell_of(method("nondp-gs", options), {}, options);
   EXPECT_EQ(method("nondp-gs", options).next(plain, {}).value().size(), 4u);
-  plain.base.privacy.clipping = trial::Clipping::auto_s;
+  plain.base.privacy.clipping.rule = trial::ClippingRule::auto_s;
   EXPECT_EQ(method("nondp-gs", options).next(plain, {}).value().size(), 8u) << "the clip-only arm";
 }
 

@@ -13,9 +13,9 @@ namespace releases_test {
 
 trial::PrivacyPlan plan_with_all(bool separate, std::int64_t interval) {
   auto plan = trial::private_config().privacy;
-  plan.clipping = trial::Clipping::adaptive;
-  plan.clipping_constant = 0.1;
-  plan.adaptive = trial::AdaptiveThreshold{.count_noise = 20};
+  plan.clipping.rule = trial::ClippingRule::adaptive;
+  plan.clipping.constant = 0.1;
+  plan.clipping.adaptive = trial::AdaptiveThreshold{.count_noise = 20};
   plan.asked.feature_mean = trial::FeatureMean{.norm = 2, .noise = 30};
   plan.probe = trial::ProbePlan{.separate_batch = separate,
                                 .sample_rate = separate ? 0.01 : 0,
@@ -92,8 +92,8 @@ TEST(Releases, WhatASpecAsksForIsInThePlan) {
 // In the gradient's place, one number at the same noise, and so at the same price.
 TEST(Releases, AChangeOfLossesCostsWhatAGradientCosts) {
   auto plan = trial::private_config().privacy;
-  plan.clipping = trial::Clipping::abadi;
-  plan.clipping_constant = 0.03;
+  plan.clipping.rule = trial::ClippingRule::abadi;
+  plan.clipping.constant = 0.03;
   const auto gradient = releases(plan).front();
   plan.released = trial::Released::loss_change;
   ASSERT_TRUE(plan.check());
@@ -142,7 +142,7 @@ TEST(Releases, WhatSharesTheGradientsBatchAtEveryStepIsTakenOffItsNoise) {
   const auto noise = gradient_noise_for(plan, sigma);
   ASSERT_TRUE(noise);
   EXPECT_NEAR(1 / (*noise * *noise) + 1.0 / (20 * 20), 1 / (sigma * sigma), 1e-8);
-  plan.adaptive->count_noise = 1;
+  plan.clipping.adaptive->count_noise = 1;
   EXPECT_FALSE(gradient_noise_for(plan, sigma));
 }
 

@@ -50,8 +50,8 @@ TEST(Plan, ACellHasWhatThePanelFixes) {
   EXPECT_EQ(private_cell.base.privacy.population, 50000);
   EXPECT_EQ(private_cell.base.privacy.batch_size, 1000);
   EXPECT_TRUE(private_cell.base.privacy.is_private);
-  EXPECT_EQ(private_cell.base.privacy.clipping, trial::Clipping::auto_s);
-  EXPECT_EQ(private_cell.base.privacy.clipping_constant, 0.01);
+  EXPECT_EQ(private_cell.base.privacy.clipping.rule, trial::ClippingRule::auto_s);
+  EXPECT_EQ(private_cell.base.privacy.clipping.constant, 0.01);
   EXPECT_EQ(private_cell.base.steps, 250);
   EXPECT_EQ(private_cell.base.optimizer.name, "adamw");
   EXPECT_EQ(private_cell.base.noise_seed, "quick-1");
@@ -59,7 +59,7 @@ TEST(Plan, ACellHasWhatThePanelFixes) {
   const auto& non_private = cells.back().cell;
   EXPECT_FALSE(non_private.epsilon);
   EXPECT_FALSE(non_private.base.privacy.is_private);
-  EXPECT_EQ(non_private.base.privacy.clipping, trial::Clipping::none);
+  EXPECT_EQ(non_private.base.privacy.clipping.rule, trial::ClippingRule::none);
   EXPECT_EQ(non_private.seed, 9);
   EXPECT_EQ(non_private.base.seed, 9);
 }

@@ -45,7 +45,7 @@ TEST_F(Each, ReachesThePlan) {
   EXPECT_EQ(studies.front().cell.base.steps, 5);
   EXPECT_EQ(studies.back().cell.base.steps, 6);
   EXPECT_EQ(studies.front().cell.base.optimizer.name, "sgd");
-  EXPECT_EQ(studies.front().cell.base.privacy.clipping_constant, 0.5);
+  EXPECT_EQ(studies.front().cell.base.privacy.clipping.constant, 0.5);
   EXPECT_EQ(spec->content.panels.at(0).rows.at(0).group, "g");
 }
 

@@ -198,20 +198,20 @@ TEST_F(SpecFile, ClippingOptionsReachThePlan) {
                                       "clipping_shares: size\n    sample_rate: 0.1"));
   ASSERT_TRUE(layered) << layered.error().message;
   const auto per_layer = plan(*layered).value().front().cell.base.privacy;
-  EXPECT_EQ(per_layer.groups, trial::ClippingGroups::per_layer);
-  EXPECT_EQ(per_layer.shares, trial::GroupShares::size);
-  EXPECT_EQ(per_layer.sensitivity(), 1);
+  EXPECT_EQ(per_layer.clipping.groups, trial::ClippingGroups::per_layer);
+  EXPECT_EQ(per_layer.clipping.shares, trial::GroupShares::size);
+  EXPECT_EQ(per_layer.clipping.sensitivity(), 1);
 
   const auto adaptive = load(with_line(10, "    clipping: adaptive\n    sample_rate: 0.1"));
   ASSERT_TRUE(adaptive) << adaptive.error().message;
   const auto studies = plan(*adaptive).value();
   const auto& privacy = studies.front().cell.base.privacy;
-  ASSERT_TRUE(privacy.adaptive);
-  EXPECT_EQ(privacy.clipping_constant, 0.1);
-  EXPECT_EQ(privacy.adaptive->quantile, 0.5);
-  EXPECT_EQ(privacy.adaptive->rate, 0.2);
-  EXPECT_DOUBLE_EQ(privacy.adaptive->count_noise, 10);  // B / 20 samples over the sensitivity 1/2
-  EXPECT_EQ(studies.back().cell.base.privacy.clipping, trial::Clipping::none);
+  ASSERT_TRUE(privacy.clipping.adaptive);
+  EXPECT_EQ(privacy.clipping.constant, 0.1);
+  EXPECT_EQ(privacy.clipping.adaptive->quantile, 0.5);
+  EXPECT_EQ(privacy.clipping.adaptive->rate, 0.2);
+  EXPECT_DOUBLE_EQ(privacy.clipping.adaptive->count_noise, 10);  // B / 20 samples over the sensitivity 1/2
+  EXPECT_EQ(studies.back().cell.base.privacy.clipping.rule, trial::ClippingRule::none);
 }
 
 TEST_F(SpecFile, AFeatureMeanReachesThePlan) {
@@ -239,16 +239,16 @@ TEST_F(SpecFile, ControlArmsSayWhatTheyKeep) {
   const auto spec = load(with_line(14, "  - {method: prodigy, control: clip-only}"));
   ASSERT_TRUE(spec) << spec.error().message;
   const auto studies = plan(*spec).value();
-  EXPECT_EQ(arm(studies, "prodigy").clipping, trial::Clipping::auto_s);
+  EXPECT_EQ(arm(studies, "prodigy").clipping.rule, trial::ClippingRule::auto_s);
   EXPECT_EQ(arm(studies, "prodigy").sampler, trial::Sampler::poisson);
-  EXPECT_EQ(arm(studies, "grid").clipping, trial::Clipping::none);
-  EXPECT_EQ(arm(usual, "prodigy").clipping, trial::Clipping::none);
+  EXPECT_EQ(arm(studies, "grid").clipping.rule, trial::ClippingRule::none);
+  EXPECT_EQ(arm(usual, "prodigy").clipping.rule, trial::ClippingRule::none);
   EXPECT_EQ(spec->content.panels.at(0).rows.at(0).footnotes.at(0),
             "Non-private: batches drawn and clipped as in the private columns, without noise.");
 
   const auto none = plan(*load(with_line(10, "    control: none\n    sample_rate: 0.1"))).value();
   EXPECT_EQ(arm(none, "grid").sampler, trial::Sampler::shuffle);
-  EXPECT_EQ(arm(none, "grid").clipping, trial::Clipping::none);
+  EXPECT_EQ(arm(none, "grid").clipping.rule, trial::ClippingRule::none);
   // The arm by its name is the one without: the same trials, and the table says which.
   const auto named = load(with_line(10, "    control: sampling-only\n    sample_rate: 0.1"));
   const auto named_studies = plan(*named).value();

@@ -58,8 +58,8 @@ TEST_F(ReferenceTrainingThresholds, ClosedLoops) {
     }
     for (const auto& item : file.content.at("sigma_delta_table").as_array()) {
       trial::PrivacyPlan plan;
-      plan.clipping = trial::Clipping::adaptive;
-      plan.adaptive = trial::AdaptiveThreshold{.count_noise = 2 * as_double(item.at("sigma_b"))};
+      plan.clipping.rule = trial::ClippingRule::adaptive;
+      plan.clipping.adaptive = trial::AdaptiveThreshold{.count_noise = 2 * as_double(item.at("sigma_b"))};
       const auto noise = mechanism::gradient_noise_for(plan, as_double(item.at("z")));
       ASSERT_TRUE(noise);
       EXPECT_TRUE(reference::near(*noise, as_double(item.at("sigma_delta")), 2e-9));
@@ -90,14 +90,14 @@ TEST(AdaptiveClipping, TheThresholdStaysWithinItsBounds) {
 
 TEST(AdaptiveClipping, NoCountIsReleasedWithoutNoiseInAPrivateRun) {
   auto plan = small_config().privacy;
-  plan.clipping = trial::Clipping::adaptive;
-  plan.clipping_constant = 0.1;
-  plan.adaptive = trial::AdaptiveThreshold{.count_noise = 0};
+  plan.clipping.rule = trial::ClippingRule::adaptive;
+  plan.clipping.constant = 0.1;
+  plan.clipping.adaptive = trial::AdaptiveThreshold{.count_noise = 0};
   const auto norms = torch::ones({4}, torch::kFloat64);
   const auto key = random::key_from_seed("count");
   EXPECT_THROW(release_clip_fraction(plan, key, 0, 0, norms), std::logic_error);
   EXPECT_FALSE(plan.check());
-  plan.adaptive->count_noise = 4;
+  plan.clipping.adaptive->count_noise = 4;
   EXPECT_TRUE(plan.check());
   EXPECT_NE(release_clip_fraction(plan, key, 0, 0, norms), release_clip_fraction(plan, key, 1, 0, norms));
   EXPECT_NE(release_clip_fraction(plan, key, 0, 0, norms), release_clip_fraction(plan, key, 0, 1, norms));
@@ -105,9 +105,9 @@ TEST(AdaptiveClipping, NoCountIsReleasedWithoutNoiseInAPrivateRun) {
 
 trial::TrialConfig adaptive_config(std::int64_t steps, bool probes) {
   auto config = probes ? probing_config(false, steps) : small_config(steps);
-  config.privacy.clipping = trial::Clipping::adaptive;
-  config.privacy.clipping_constant = 0.01;
-  config.privacy.adaptive = trial::AdaptiveThreshold{.quantile = 0.5, .rate = 0.3, .count_noise = 6};
+  config.privacy.clipping.rule = trial::ClippingRule::adaptive;
+  config.privacy.clipping.constant = 0.01;
+  config.privacy.clipping.adaptive = trial::AdaptiveThreshold{.quantile = 0.5, .rate = 0.3, .count_noise = 6};
   return config;
 }
 
@@ -127,7 +127,8 @@ TEST(AdaptiveClipping, ARunFollowsItsReleasedFractions) {
   double threshold = 0.01;
   for (const auto& step : journal.steps) {
     EXPECT_EQ(step.scalars.at("clip_threshold"), threshold);
-    threshold = next_threshold(*config.privacy.adaptive, threshold, step.scalars.at("unclipped_fraction"));
+    threshold =
+        next_threshold(*config.privacy.clipping.adaptive, threshold, step.scalars.at("unclipped_fraction"));
   }
   // From far below every norm it climbs to where about half of them are below it.
   const auto ratio = [](const trial::StepRecord& step) {
@@ -180,8 +181,8 @@ TEST(AdaptiveClipping, CountsAreBookedOnTheGradientsBatch) {
     }
     EXPECT_EQ(counts, 12);
     auto without = config.privacy;
-    without.clipping = trial::Clipping::abadi;
-    without.adaptive.reset();
+    without.clipping.rule = trial::ClippingRule::abadi;
+    without.clipping.adaptive.reset();
     const auto dear = accounting::epsilon_pld({.events = journal.executed}, 1e-5);
     const auto cheap = accounting::epsilon_pld({.events = mechanism::events(without, 0, 12)}, 1e-5);
     ASSERT_TRUE(dear && cheap);

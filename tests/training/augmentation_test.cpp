@@ -153,7 +153,7 @@ struct Bench {
     reader.augment(augmentation);
     sum = torch::zeros({network.dimension()}, dtype);
   }
-  Tensor run(const ClippingRule& rule, const Rows& rows) {
+  Tensor run(const RoundedClipping& rule, const Rows& rows) {
     return clipped_gradient_sum(network, models::Loss::cross_entropy, rule, reader, rows, sum);
   }
 
@@ -169,7 +169,7 @@ const Rows kRows{.count = 5, .all = false, .indices = {0, 3, 4, 7, 11}};
 void expect_clipped_means(double threshold) {
   const auto augment = augmentation({.copies = 3, .shift = 2});
   Bench bench(torch::kFloat64, 2048, &augment);
-  const auto losses = bench.run({trial::Clipping::abadi, threshold}, kRows);
+  const auto losses = bench.run({trial::ClippingRule::abadi, threshold}, kRows);
 
   const auto source = images(12);
   auto expected = torch::zeros_like(bench.sum);
@@ -216,7 +216,7 @@ TEST(AugmentedSum, OneSampleIsWithinTheSensitivity) {
   const auto augment = augmentation({.copies = 8});
   Bench bench(torch::kFloat64, 2048, &augment);
   for (std::int64_t row = 0; row < 12; ++row) {
-    bench.run({trial::Clipping::abadi, 1e-3}, {.count = 1, .all = false, .indices = {row}});
+    bench.run({trial::ClippingRule::abadi, 1e-3}, {.count = 1, .all = false, .indices = {row}});
     EXPECT_NEAR(bench.sum.norm().item<double>(), 1e-3, 1e-12);
   }
 }
@@ -230,10 +230,10 @@ TEST(AugmentedSum, OfASplitsOwnCopiesIsThatOfCopiesMadeOnTheWay) {
   for (const auto& rows : {kRows, Rows{.count = 12, .all = true, .indices = {}}}) {
     for (const double threshold : {0.05, 1e6}) {
       Bench made(torch::kFloat64, 2048, &augment);
-      const auto losses = made.run({trial::Clipping::abadi, threshold}, rows);
+      const auto losses = made.run({trial::ClippingRule::abadi, threshold}, rows);
       for (const std::int64_t size : {1, 7, 2048}) {
         Bench brought(torch::kFloat64, size, nullptr, split);
-        EXPECT_TRUE(near_relative(brought.run({trial::Clipping::abadi, threshold}, rows), losses, 1e-12));
+        EXPECT_TRUE(near_relative(brought.run({trial::ClippingRule::abadi, threshold}, rows), losses, 1e-12));
         EXPECT_TRUE(near_relative(brought.sum, made.sum, 1e-12)) << size << ", " << threshold;
       }
     }

@@ -15,38 +15,29 @@ namespace clipping_test {
 
 using models::near_relative;
 using torch::Tensor;
-using trial::Clipping;
 using trial::ClippingGroups;
+using trial::ClippingRule;
 using trial::GroupShares;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 const random::Key kKey = random::key_from_seed("tests of clipping");
 
-std::vector<ClippingRule> every_rule() {
-  std::vector<ClippingRule> rules;
+std::vector<RoundedClipping> every_rule() {
+  std::vector<RoundedClipping> rules;
   for (const auto& [clipping, constant] :
-       {std::pair{Clipping::auto_s, 0.01}, std::pair{Clipping::auto_v, 0.0}, std::pair{Clipping::abadi, 0.3},
-        std::pair{Clipping::adaptive, 0.2}}) {
-    rules.push_back({clipping, constant});
-    if (clipping == Clipping::adaptive) continue;
+       {std::pair{ClippingRule::auto_s, 0.01}, std::pair{ClippingRule::auto_v, 0.0},
+        std::pair{ClippingRule::abadi, 0.3}, std::pair{ClippingRule::adaptive, 0.2}}) {
+    rules.push_back({{clipping, constant}});
+    if (clipping == ClippingRule::adaptive) continue;
     for (const auto shares : {GroupShares::uniform, GroupShares::size}) {
-      rules.push_back({clipping, constant, ClippingGroups::per_layer, shares});
+      rules.push_back({{clipping, constant, ClippingGroups::per_layer, shares}});
     }
   }
   return rules;
 }
 
-double sensitivity_of(const ClippingRule& rule) {
-  trial::PrivacyPlan plan;
-  plan.clipping = rule.clipping;
-  plan.clipping_constant = rule.constant;
-  plan.groups = rule.groups;
-  plan.shares = rule.shares;
-  return plan.sensitivity();
-}
-
-std::string described(const ClippingRule& rule) {
-  return std::to_string(static_cast<int>(rule.clipping)) + " groups " +
+std::string described(const RoundedClipping& rule) {
+  return std::to_string(static_cast<int>(rule.rule)) + " groups " +
          std::to_string(static_cast<int>(rule.groups)) + " shares " +
          std::to_string(static_cast<int>(rule.shares));
 }
@@ -70,7 +61,7 @@ struct Bench {
     dataset.private_train.features[row].copy_(features);
     reader = BatchReader(dataset.private_train, dtype, 2048);
   }
-  const Tensor& run(const ClippingRule& rule, const Rows& rows) {
+  const Tensor& run(const RoundedClipping& rule, const Rows& rows) {
     clipped_gradient_sum(network, models::Loss::cross_entropy, rule, reader, rows, sum);
     return sum;
   }
@@ -78,7 +69,7 @@ struct Bench {
   Tensor each(const Rows& rows) {
     std::vector<Tensor> gradients;
     for (const auto row : rows.indices) {
-      gradients.push_back(run({Clipping::none, 0}, {.count = 1, .all = false, .indices = {row}}).clone());
+      gradients.push_back(run({{ClippingRule::none}}, {.count = 1, .all = false, .indices = {row}}).clone());
     }
     return at::stack(gradients);
   }
@@ -101,10 +92,10 @@ Rows first_rows(std::int64_t count) {
 TEST(Clipping, FactorsLeaveTheirPartToRounding) {
   const auto norms = torch::tensor({1e-9, 0.3, 1.0, 9.0, 11.0, 1e3, 1e9}, torch::kFloat64);
   for (const auto& [clipping, constant] :
-       {std::pair{Clipping::auto_s, 0.01}, std::pair{Clipping::auto_v, 0.0}, std::pair{Clipping::abadi, 0.3},
-        std::pair{Clipping::adaptive, 0.2}}) {
-    const double bound = clipping == Clipping::abadi || clipping == Clipping::adaptive ? constant : 1;
-    ClippingRule rule{.clipping = clipping, .constant = constant, .rounding = 1e-3};
+       {std::pair{ClippingRule::auto_s, 0.01}, std::pair{ClippingRule::auto_v, 0.0},
+        std::pair{ClippingRule::abadi, 0.3}, std::pair{ClippingRule::adaptive, 0.2}}) {
+    const double bound = clipping == ClippingRule::abadi || clipping == ClippingRule::adaptive ? constant : 1;
+    RoundedClipping rule{{.rule = clipping, .constant = constant}, 1e-3};
     const auto kept = clip_factors(rule, norms.square());
     const auto by_layer = clip_factors_by_layer(rule, {0.6, 0.8}, at::stack({norms, norms}).square());
     rule.rounding = 0;
@@ -113,14 +104,14 @@ TEST(Clipping, FactorsLeaveTheirPartToRounding) {
     EXPECT_LE((by_layer[0] * norms).max().item<double>(), 0.6 * bound * (1 - 1e-3) * (1 + 1e-15));
     EXPECT_GT((plain * norms).max().item<double>(), bound * (1 - 1e-9));
     EXPECT_TRUE(at::allclose(kept, plain, 1.001e-3, 0));
-    if (clipping != Clipping::auto_s) continue;
+    if (clipping != ClippingRule::auto_s) continue;
     EXPECT_TRUE(at::equal(kept.narrow(0, 0, 4), plain.narrow(0, 0, 4))) << "up to constant / rounding = 10";
     EXPECT_LT(kept[4].item<double>(), plain[4].item<double>());
   }
 }
 
 // The same sum, written out number by number.
-Tensor double_loop(const Bench& bench, const ClippingRule& rule, const Tensor& gradients) {
+Tensor double_loop(const Bench& bench, const RoundedClipping& rule, const Tensor& gradients) {
   const auto d = bench.network.dimension();
   const auto layers = bench.network.trainable_layers();
   std::vector<double> sum(static_cast<std::size_t>(d), 0.0);
@@ -137,9 +128,9 @@ Tensor double_loop(const Bench& bench, const ClippingRule& rule, const Tensor& g
       for (auto k = begin; k < begin + size; ++k) squared += g[i][k] * g[i][k];
       const double norm = std::sqrt(squared);
       double factor = 0;
-      if (rule.clipping == Clipping::auto_s) factor = weight / (norm + rule.constant);
-      if (rule.clipping == Clipping::auto_v) factor = norm > 0 ? weight / norm : 0;
-      if (rule.clipping == Clipping::abadi || rule.clipping == Clipping::adaptive)
+      if (rule.rule == ClippingRule::auto_s) factor = weight / (norm + rule.constant);
+      if (rule.rule == ClippingRule::auto_v) factor = norm > 0 ? weight / norm : 0;
+      if (rule.rule == ClippingRule::abadi || rule.rule == ClippingRule::adaptive)
         factor = std::min(1.0, weight * rule.constant / norm);
       for (auto k = begin; k < begin + size; ++k) sum[static_cast<std::size_t>(k)] += factor * g[i][k];
       begin += size;
@@ -164,9 +155,10 @@ TEST(Clipping, TensorOperationsGiveTheLoopsFactors) {
   const auto squared =
       torch::tensor({0.0, 1e-30, 1e-4, 0.25, 9.0, 1e12, kInfinity, std::nan("")}, torch::kFloat32);
   for (const auto& [clipping, constant] :
-       {std::pair{Clipping::auto_s, 0.01}, std::pair{Clipping::auto_v, 0.0}, std::pair{Clipping::abadi, 0.3},
-        std::pair{Clipping::abadi, kInfinity}, std::pair{Clipping::adaptive, 0.2}}) {
-    const ClippingRule rule{.clipping = clipping, .constant = constant, .rounding = 1e-3};
+       {std::pair{ClippingRule::auto_s, 0.01}, std::pair{ClippingRule::auto_v, 0.0},
+        std::pair{ClippingRule::abadi, 0.3}, std::pair{ClippingRule::abadi, kInfinity},
+        std::pair{ClippingRule::adaptive, 0.2}}) {
+    const RoundedClipping rule{{.rule = clipping, .constant = constant}, 1e-3};
     const auto loop = clip_factors(rule, squared.to(torch::kFloat64));
     const auto tensors = clip_factors(rule, squared);
     EXPECT_EQ(tensors.scalar_type(), torch::kFloat32);
@@ -176,22 +168,16 @@ TEST(Clipping, TensorOperationsGiveTheLoopsFactors) {
 
 TEST(Clipping, TheRuleIsThePlans) {
   trial::PrivacyPlan plan;
-  plan.clipping = Clipping::abadi;
-  plan.clipping_constant = 0.7;
-  plan.groups = ClippingGroups::per_layer;
-  plan.shares = GroupShares::size;
-  const auto rule = clipping_rule(plan, torch::kFloat32);
-  EXPECT_EQ(rule.clipping, Clipping::abadi);
-  EXPECT_EQ(rule.constant, 0.7);
-  EXPECT_EQ(rule.groups, ClippingGroups::per_layer);
-  EXPECT_EQ(rule.shares, GroupShares::size);
+  plan.clipping = {ClippingRule::abadi, 0.7, ClippingGroups::per_layer, GroupShares::size};
+  EXPECT_EQ(trial::Clipping(rounded_clipping(plan, torch::kFloat32)), plan.clipping);
 }
 
 TEST(Clipping, AnInfiniteThresholdLeavesThePlainSum) {
   Bench bench(torch::kFloat64);
-  const auto plain = bench.run({Clipping::none, 0}, first_rows(50)).clone();
+  const auto plain = bench.run({{ClippingRule::none}}, first_rows(50)).clone();
   for (const auto groups : {ClippingGroups::all, ClippingGroups::per_layer}) {
-    EXPECT_TRUE(near_relative(bench.run({Clipping::abadi, kInfinity, groups}, first_rows(50)), plain, 1e-12));
+    EXPECT_TRUE(
+        near_relative(bench.run({{ClippingRule::abadi, kInfinity, groups}}, first_rows(50)), plain, 1e-12));
   }
 }
 
@@ -239,7 +225,7 @@ TEST(Clipping, NoRecordMovesTheSumByMoreThanTheSensitivity) {
       for (const auto& record : adversarial_records()) {
         bench.put(0, record);
         for (const auto& rule : every_rule()) {
-          const double bound = sensitivity_of(rule) * (1 + rounding);
+          const double bound = rule.sensitivity() * (1 + rounding);
           const auto alone = bench.run(rule, first_rows(1)).to(torch::kFloat64);
           const double norm = alone.norm().item<double>();
           EXPECT_TRUE(norm <= bound) << norm << " " << described(rule) << " " << model << "\n" << record;
@@ -250,7 +236,7 @@ TEST(Clipping, NoRecordMovesTheSumByMoreThanTheSensitivity) {
           const auto without = bench.run(rule, others).to(torch::kFloat64);
           const double moved = (with - without).norm().item<double>();
           // Eight other samples round too.
-          EXPECT_TRUE(moved <= bound + 8 * rounding * sensitivity_of(rule))
+          EXPECT_TRUE(moved <= bound + 8 * rounding * rule.sensitivity())
               << moved << " " << described(rule) << " " << model << "\n"
               << record;
         }
@@ -264,16 +250,16 @@ TEST(Clipping, NoRecordMovesTheSumByMoreThanTheSensitivity) {
 TEST(Clipping, LongGradientsReachTheSensitivity) {
   Bench bench(torch::kFloat64);
   for (auto rule : every_rule()) {
-    rule.constant = rule.clipping == Clipping::auto_s ? 1e-6 : 1e-4;
+    rule.constant = rule.rule == ClippingRule::auto_s ? 1e-6 : 1e-4;
     const double norm = bench.run(rule, first_rows(1)).norm().item<double>();
-    EXPECT_GT(norm, 0.99 * sensitivity_of(rule)) << described(rule);
+    EXPECT_GT(norm, 0.99 * rule.sensitivity()) << described(rule);
   }
 }
 
 // A norm of exactly zero: every weight zero makes the gradient of the first layers zero.
 TEST(Clipping, AZeroGradientStaysZero) {
   const auto zero = torch::zeros({2}, torch::kFloat64);
-  EXPECT_TRUE(at::isfinite(clip_factors({Clipping::auto_v, 0}, zero)).all().item<bool>());
+  EXPECT_TRUE(at::isfinite(clip_factors({{ClippingRule::auto_v}}, zero)).all().item<bool>());
   Bench bench(torch::kFloat32);
   bench.network.parameters().zero_();
   for (const auto& rule : every_rule()) {
@@ -311,7 +297,7 @@ TEST(Clipping, NormsAndClippedSamplesAreSeen) {
   Bench bench(torch::kFloat64, 7);
   const auto rows = first_rows(30);
   const auto norms = bench.each(rows).norm(2, 1);
-  const auto seen_with = [&](const ClippingRule& rule) {
+  const auto seen_with = [&](const RoundedClipping& rule) {
     SampleClipping seen;
     clipped_gradient_sum(bench.network, models::Loss::cross_entropy, rule, bench.reader, rows, bench.sum,
                          &seen);
@@ -319,11 +305,12 @@ TEST(Clipping, NormsAndClippedSamplesAreSeen) {
     return seen.clipped;
   };
   const double middle = norms.median().item<double>() * (1 + 1e-9);
-  EXPECT_EQ(seen_with({Clipping::abadi, middle}).sum().item<std::int64_t>(), 15);
-  EXPECT_EQ(seen_with({Clipping::none, 0}).sum().item<std::int64_t>(), 0);
-  EXPECT_EQ(seen_with({Clipping::auto_s, 1e-300}).sum().item<std::int64_t>(),
+  EXPECT_EQ(seen_with({{ClippingRule::abadi, middle}}).sum().item<std::int64_t>(), 15);
+  EXPECT_EQ(seen_with({{ClippingRule::none}}).sum().item<std::int64_t>(), 0);
+  EXPECT_EQ(seen_with({{ClippingRule::auto_s, 1e-300}}).sum().item<std::int64_t>(),
             (norms > 1).sum().item<std::int64_t>());
-  EXPECT_EQ(seen_with({Clipping::abadi, 1e-9, ClippingGroups::per_layer}).sum().item<std::int64_t>(), 30);
+  EXPECT_EQ(seen_with({{ClippingRule::abadi, 1e-9, ClippingGroups::per_layer}}).sum().item<std::int64_t>(),
+            30);
 }
 
 }  // namespace clipping_test

@@ -116,8 +116,8 @@ TEST(Evaluation, TheFeatureMeanIsTakenOffEverySplit) {
 // it was.
 TEST(StepSizes, AreThoseOfTheSchedulesStepAndOfThePlansNoise) {
   auto config = small_config();
-  config.privacy.clipping = trial::Clipping::abadi;
-  config.privacy.clipping_constant = 0.4;
+  config.privacy.clipping.rule = trial::ClippingRule::abadi;
+  config.privacy.clipping.constant = 0.4;
   config.optimizer = optimizer_named("dpadamwosm", {{"xi", 1e-8}});
   const json::object options{{"lr", 0.05}, {"decay", "linear"}, {"warmup", 3}};
   config.controller = controller_named("schedule", options);

@@ -138,13 +138,13 @@ inline Parts shared_key() {
 // The last tensor of the layout is summed unclipped.
 inline Parts unclipped_last_layer() {
   Parts parts;
-  parts.clipped_sum = [](models::Network& network, models::Loss loss, const ClippingRule& rule,
+  parts.clipped_sum = [](models::Network& network, models::Loss loss, const RoundedClipping& rule,
                          BatchReader& reader, const mechanism::Rows& rows, torch::Tensor& sum,
                          SampleClipping* seen) {
     auto raw = torch::zeros_like(sum);
     // By a threshold that only a gradient which is not finite exceeds.
-    clipped_gradient_sum(network, loss, {.clipping = trial::Clipping::abadi, .constant = 1e30}, reader, rows,
-                         raw, nullptr);
+    clipped_gradient_sum(network, loss, {{.rule = trial::ClippingRule::abadi, .constant = 1e30}}, reader,
+                         rows, raw, nullptr);
     const auto losses = clipped_gradient_sum(network, loss, rule, reader, rows, sum, seen);
     const auto& last = network.layout().back();
     sum.narrow(0, last.offset, last.size).copy_(raw.narrow(0, last.offset, last.size));
@@ -187,7 +187,7 @@ inline Parts longer_steps(double factor) {
 inline Parts first_layer_frozen() {
   Parts parts;
   const auto size = std::make_shared<std::int64_t>(0);
-  parts.clipped_sum = [size](models::Network& network, models::Loss loss, const ClippingRule& rule,
+  parts.clipped_sum = [size](models::Network& network, models::Loss loss, const RoundedClipping& rule,
                              BatchReader& reader, const mechanism::Rows& rows, torch::Tensor& sum,
                              SampleClipping* seen) {
     *size = network.layout().front().size;

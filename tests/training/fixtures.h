@@ -82,7 +82,7 @@ inline trial::TrialConfig probing_config(bool separate, std::int64_t steps = 12)
 inline trial::TrialConfig exact_config(std::int64_t steps = 12) {
   auto config = small_config(steps);
   config.privacy.is_private = false;
-  config.privacy.clipping = trial::Clipping::none;
+  config.privacy.clipping.rule = trial::ClippingRule::none;
   config.privacy.gradient_noise = 0;
   return config;
 }
@@ -156,8 +156,8 @@ inline void expect_same_outcome(const mechanism::Journal& a, const mechanism::Jo
 
 // Losses' changes are clipped to [-bound, bound].
 inline void clip_changes(trial::TrialConfig& config, double bound) {
-  config.privacy.clipping = trial::Clipping::abadi;
-  config.privacy.clipping_constant = bound;
+  config.privacy.clipping.rule = trial::ClippingRule::abadi;
+  config.privacy.clipping.constant = bound;
 }
 
 inline trial::TrialConfig zeroth_order_config(std::int64_t steps = 12, const json::object& options = {}) {

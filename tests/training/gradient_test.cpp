@@ -26,7 +26,7 @@ struct Bench {
                   .value();
     sum = torch::zeros({network.dimension()}, dtype);
   }
-  Tensor run(const ClippingRule& rule, const Rows& rows) {
+  Tensor run(const RoundedClipping& rule, const Rows& rows) {
     return clipped_gradient_sum(network, models::Loss::cross_entropy, rule, reader, rows, sum);
   }
 
@@ -49,15 +49,16 @@ const Rows kAll{.count = 600, .all = true, .indices = {}};
 
 TEST(ClippedSum, WithoutClippingOrWithInfiniteThresholdIsTheSameSum) {
   Bench bench(torch::kFloat64);
-  bench.run({trial::Clipping::none, 0}, some_rows());
+  bench.run({trial::ClippingRule::none, 0}, some_rows());
   const auto plain = bench.sum.clone();
-  bench.run({trial::Clipping::abadi, kInfinity}, some_rows());
+  bench.run({trial::ClippingRule::abadi, kInfinity}, some_rows());
   EXPECT_TRUE(near_relative(bench.sum, plain, 1e-12));
 }
 
 TEST(ClippedSum, DoesNotDependOnTheMicrobatches) {
   for (const auto& rows : {some_rows(), kAll}) {
-    for (const auto clipping : {trial::Clipping::auto_s, trial::Clipping::abadi, trial::Clipping::none}) {
+    for (const auto clipping :
+         {trial::ClippingRule::auto_s, trial::ClippingRule::abadi, trial::ClippingRule::none}) {
       Bench whole(torch::kFloat32);
       const auto losses = whole.run({clipping, 0.01}, rows);
       for (const std::int64_t size : {1, 7, 64}) {
@@ -71,7 +72,7 @@ TEST(ClippedSum, DoesNotDependOnTheMicrobatches) {
 
 // The sum of pieces is rounded once, at its end: added up in float32 it would be rounded 600 times.
 TEST(ClippedSum, MicrobatchesAreAddedUpInDouble) {
-  const ClippingRule rule{trial::Clipping::auto_s, 0.01};
+  const RoundedClipping rule{{trial::ClippingRule::auto_s, 0.01}};
   Bench one(torch::kFloat32, 1);
   auto exact = torch::zeros({one.network.dimension()}, torch::kFloat64);
   for (std::int64_t row = 0; row < 600; ++row) {
@@ -94,14 +95,14 @@ TEST(ClippedSum, OneSampleIsWithinTheSensitivity) {
     Bench bench(torch::kFloat64);
     bench.dataset.private_train.features.mul_(scale);
     bench.reader = BatchReader(bench.dataset.private_train, torch::kFloat64, 2048);
-    for (const auto& rule :
-         {ClippingRule{trial::Clipping::auto_s, 0.01}, ClippingRule{trial::Clipping::abadi, 0.3}}) {
+    for (const auto& rule : {RoundedClipping{{trial::ClippingRule::auto_s, 0.01}},
+                             RoundedClipping{{trial::ClippingRule::abadi, 0.3}}}) {
       trial::PrivacyPlan plan;
-      plan.clipping = rule.clipping;
-      plan.clipping_constant = rule.constant;
+      plan.clipping.rule = rule.rule;
+      plan.clipping.constant = rule.constant;
       for (std::int64_t row = 0; row < 40; ++row) {
         bench.run(rule, {.count = 1, .all = false, .indices = {row}});
-        EXPECT_LE(bench.sum.norm().item<double>(), plan.sensitivity() * (1 + 1e-12));
+        EXPECT_LE(bench.sum.norm().item<double>(), plan.clipping.sensitivity() * (1 + 1e-12));
       }
     }
   }
@@ -134,8 +135,8 @@ TEST(ClippedSum, LossesAreThoseOfTheRows) {
 
 TEST(ClipFactors, FollowTheirFormulas) {
   const auto squared = torch::tensor({0.0, 0.25, 9.0, kInfinity, std::nan("")}, torch::kFloat64);
-  const auto automatic = clip_factors({trial::Clipping::auto_s, 0.5}, squared);
-  const auto flat = clip_factors({trial::Clipping::abadi, 0.75}, squared);
+  const auto automatic = clip_factors({trial::ClippingRule::auto_s, 0.5}, squared);
+  const auto flat = clip_factors({trial::ClippingRule::abadi, 0.75}, squared);
   EXPECT_TRUE(at::equal(automatic, torch::tensor({2.0, 1.0, 1 / 3.5, 0.0, 0.0}, torch::kFloat64)));
   EXPECT_TRUE(at::allclose(flat, torch::tensor({1.0, 1.0, 0.25, 0.0, 0.0}, torch::kFloat64), 1e-15, 0));
 }

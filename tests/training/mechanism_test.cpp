@@ -11,9 +11,9 @@ const random::Key kKey = random::key_from_seed("tests of the mechanism");
 
 trial::TrialConfig config_with_score() {
   auto config = probing_config(true);
-  config.privacy.clipping = trial::Clipping::adaptive;
-  config.privacy.clipping_constant = 0.5;
-  config.privacy.adaptive = trial::AdaptiveThreshold{.count_noise = 5};
+  config.privacy.clipping.rule = trial::ClippingRule::adaptive;
+  config.privacy.clipping.constant = 0.5;
+  config.privacy.clipping.adaptive = trial::AdaptiveThreshold{.count_noise = 5};
   config.evaluation.score = trial::ScoreRelease{7};
   return config;
 }
@@ -168,9 +168,9 @@ TEST_F(TheMechanism, AScoreIsReleasedOnceAndAtTheEnd) {
 }
 
 TEST_F(TheMechanism, RefusesNoiseThatUnderflows) {
-  config.privacy.adaptive.reset();
-  config.privacy.clipping = trial::Clipping::abadi;
-  config.privacy.clipping_constant = 5e-324;
+  config.privacy.clipping.adaptive.reset();
+  config.privacy.clipping.rule = trial::ClippingRule::abadi;
+  config.privacy.clipping.constant = 5e-324;
   config.privacy.gradient_noise = 0.4;
   mechanism::Mechanism tiny(config, kKey, bookings);
   auto sum = torch::zeros({4}, torch::kFloat64);

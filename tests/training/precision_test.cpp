@@ -43,7 +43,7 @@ TEST(Precision, ClippedSamplesAreWithinTheSensitivityInFloat32) {
   BatchReader reader(data.private_train, torch::kFloat32, 64);
   auto sum = torch::zeros({network.dimension()});
   for (std::int64_t row = 0; row < 40; ++row) {
-    clipped_gradient_sum(network, models::Loss::cross_entropy, {trial::Clipping::abadi, 1e-2}, reader,
+    clipped_gradient_sum(network, models::Loss::cross_entropy, {trial::ClippingRule::abadi, 1e-2}, reader,
                          {.count = 1, .all = false, .indices = {row}}, sum);
     EXPECT_EQ(sum.scalar_type(), torch::kFloat32);
     EXPECT_NEAR(sum.to(torch::kFloat64).norm().item<double>(), 1e-2, 1e-7);

@@ -55,8 +55,8 @@ TEST(RegisteredModels, TheSumDoesNotDependOnTheMicrobatches) {
       for (const std::int64_t microbatch : {1000, 7, 1}) {
         BatchReader reader(aligned(run.dataset.private_train), setup.options, microbatch);
         auto sum = torch::zeros_like(setup.network.parameters());
-        clipped_gradient_sum(setup.network, setup.labels.loss, {trial::Clipping::auto_s, 0.01}, reader, rows,
-                             sum);
+        clipped_gradient_sum(setup.network, setup.labels.loss, {trial::ClippingRule::auto_s, 0.01}, reader,
+                             rows, sum);
         if (!one_shot.defined()) one_shot = sum;
         // Which kernel LibTorch takes depends on the processor and on the shapes: on some
         // ConvNeXt's float32 sums differ by 2.4e-6.
@@ -77,11 +77,11 @@ TEST(RegisteredModels, AnInfiniteThresholdIsThePlainSum) {
     const auto rows = gradient_rows(run.config.privacy, random::key_from_seed("rows"), 0, 0);
     auto plain = torch::zeros_like(setup.network.parameters());
     auto unclipped = plain.clone();
-    clipped_gradient_sum(setup.network, setup.labels.loss, {trial::Clipping::none, 0}, setup.train, rows,
+    clipped_gradient_sum(setup.network, setup.labels.loss, {trial::ClippingRule::none, 0}, setup.train, rows,
                          plain);
     clipped_gradient_sum(setup.network, setup.labels.loss,
-                         {trial::Clipping::abadi, std::numeric_limits<double>::infinity()}, setup.train, rows,
-                         unclipped);
+                         {trial::ClippingRule::abadi, std::numeric_limits<double>::infinity()}, setup.train,
+                         rows, unclipped);
     EXPECT_TRUE(near_relative(unclipped, plain, 1e-12));
   }
 }

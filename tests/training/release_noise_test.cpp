@@ -24,14 +24,15 @@ Sample noise_of(const trial::PrivacyPlan& plan, std::int64_t size, std::int64_t 
                 std::int64_t attempt = 0) {
   auto sum = torch::zeros({size});
   release_gradient(plan, kKey, step, attempt, sum);
-  const auto z = sum.to(torch::kFloat64) * (plan.batch_size / (plan.gradient_noise * plan.sensitivity()));
+  const auto z =
+      sum.to(torch::kFloat64) * (plan.batch_size / (plan.gradient_noise * plan.clipping.sensitivity()));
   return {z.data_ptr<double>(), z.data_ptr<double>() + size};
 }
 
 trial::PrivacyPlan abadi_plan() {
   auto plan = small_config().privacy;
-  plan.clipping = trial::Clipping::abadi;
-  plan.clipping_constant = 0.4;
+  plan.clipping.rule = trial::ClippingRule::abadi;
+  plan.clipping.constant = 0.4;
   return plan;
 }
 

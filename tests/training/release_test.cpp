@@ -17,10 +17,10 @@ using torch::Tensor;
 const random::Key kKey = random::key_from_seed("tests of releases");
 constexpr std::int64_t kDimension = 20000;
 
-trial::PrivacyPlan plan_with(trial::Clipping clipping, double constant) {
+trial::PrivacyPlan plan_with(trial::ClippingRule clipping, double constant) {
   auto plan = small_config().privacy;
-  plan.clipping = clipping;
-  plan.clipping_constant = constant;
+  plan.clipping.rule = clipping;
+  plan.clipping.constant = constant;
   return plan;
 }
 
@@ -42,8 +42,8 @@ bool has_deviation(const Tensor& noise, double sd) {
 TEST(Release, NoiseHasThePlansScaleAndNoOther) {
   for (const auto dtype : {torch::kFloat32, torch::kFloat64}) {
     for (const auto& plan :
-         {plan_with(trial::Clipping::auto_s, 0.01), plan_with(trial::Clipping::abadi, 0.4)}) {
-      const double sd = plan.gradient_noise * plan.sensitivity();
+         {plan_with(trial::ClippingRule::auto_s, 0.01), plan_with(trial::ClippingRule::abadi, 0.4)}) {
+      const double sd = plan.gradient_noise * plan.clipping.sensitivity();
       const auto noise = residual(plan, dtype);
       EXPECT_TRUE(has_deviation(noise, sd));
       EXPECT_FALSE(has_deviation(noise, sd * 2 / 3));
@@ -62,11 +62,11 @@ TEST(Release, DivisorIsThePlansAndNonPrivateHasNoNoise) {
 }
 
 TEST(Release, WithoutNoiseAPrivateGradientIsRefused) {
-  auto plan = plan_with(trial::Clipping::auto_s, 0.01);
+  auto plan = plan_with(trial::ClippingRule::auto_s, 0.01);
   plan.gradient_noise = 0;
   auto sum = torch::zeros({3});
   EXPECT_THROW(release_gradient(plan, kKey, 0, 0, sum), std::logic_error);
-  plan = plan_with(trial::Clipping::none, 0.01);
+  plan = plan_with(trial::ClippingRule::none, 0.01);
   EXPECT_THROW(release_gradient(plan, kKey, 0, 0, sum), std::logic_error);
 }
 
@@ -85,8 +85,8 @@ TEST(Release, HashSeesEveryBit) {
 constexpr std::int64_t kSeveralBlocks = 3 * kReleaseBlock + 77;
 
 TEST(Release, BlocksAndThreadsChangeNoBit) {
-  const auto plan = plan_with(trial::Clipping::abadi, 0.4);
-  const double scale = plan.gradient_noise * plan.sensitivity();
+  const auto plan = plan_with(trial::ClippingRule::abadi, 0.4);
+  const double scale = plan.gradient_noise * plan.clipping.sensitivity();
   const auto sum = at::sin(torch::arange(kSeveralBlocks, torch::kFloat32));
   auto one = sum.clone();
   const auto digest = release_gradient(plan, kKey, 4, 2, one);
@@ -105,7 +105,7 @@ TEST(Release, BlocksAndThreadsChangeNoBit) {
 }
 
 TEST(Release, EveryBlockIsHandedOnOnceWhenItIsFinal) {
-  const auto plan = plan_with(trial::Clipping::auto_s, 0.01);
+  const auto plan = plan_with(trial::ClippingRule::auto_s, 0.01);
   auto expected = torch::ones({kSeveralBlocks});
   const auto digest = release_gradient(plan, kKey, 0, 0, expected);
   auto sum = torch::ones({kSeveralBlocks});
@@ -127,7 +127,7 @@ TEST(Release, BlocksAreSharedOutToThreads) {
   std::mutex guard;
   std::set<std::thread::id> threads;
   auto sum = torch::ones({kSeveralBlocks});
-  release_gradient(plan_with(trial::Clipping::auto_s, 0.01), kKey, 0, 0, sum,
+  release_gradient(plan_with(trial::ClippingRule::auto_s, 0.01), kKey, 0, 0, sum,
                    [&](std::int64_t, std::int64_t) {
                      const std::lock_guard lock(guard);
                      threads.insert(std::this_thread::get_id());

@@ -61,7 +61,7 @@ inline mechanism::VectorDigest release_wide_sum(const trial::PrivacyPlan& plan, 
                                                 torch::Tensor& released,
                                                 const mechanism::PieceWork& then = {}) {
   return Door(plan, key, attempt, step)
-      ->release(mechanism::kGradient, step, {sum, plan.sensitivity(), released}, {}, then)
+      ->release(mechanism::kGradient, step, {sum, plan.clipping.sensitivity(), released}, {}, then)
       .value();
 }
 
@@ -87,7 +87,7 @@ inline torch::Tensor release_feature_mean(const trial::PrivacyPlan& plan, const 
 // At the plan's threshold.
 inline double release_clip_fraction(const trial::PrivacyPlan& plan, const random::Key& key, std::int64_t step,
                                     std::int64_t attempt, const torch::Tensor& norms) {
-  const mechanism::BoundedSum count{centred_clip_count(norms, plan.clipping_constant),
+  const mechanism::BoundedSum count{centred_clip_count(norms, plan.clipping.constant),
                                     trial::kCountSensitivity};
   return Door(plan, key, attempt, step)->release(mechanism::kClipCount, step, {&count, 1}).value().front();
 }

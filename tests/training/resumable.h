@@ -100,8 +100,8 @@ inline std::vector<trial::TrialConfig> every_state() {
     if (average == trial::Average::ema) configs.back().training.average_decay = 0.9;
   }
   configs.push_back(small_config());
-  configs.back().privacy.clipping = trial::Clipping::adaptive;
-  configs.back().privacy.adaptive = trial::AdaptiveThreshold{.count_noise = 10};
+  configs.back().privacy.clipping.rule = trial::ClippingRule::adaptive;
+  configs.back().privacy.clipping.adaptive = trial::AdaptiveThreshold{.count_noise = 10};
   configs.push_back(small_config());
   configs.back().privacy.asked.feature_mean = trial::FeatureMean{.norm = 2.5, .noise = 8};
   configs.push_back(probing_config(true));

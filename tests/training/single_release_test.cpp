@@ -17,8 +17,8 @@ namespace hyfreedp::training {
 namespace single_release_test {
 
 using torch::Tensor;
-using trial::Clipping;
 using trial::ClippingGroups;
+using trial::ClippingRule;
 using trial::GroupShares;
 
 const random::Key kKey = random::key_from_seed("tests of single releases");
@@ -39,19 +39,19 @@ std::vector<trial::PrivacyPlan> every_plan() {
   plan.gradient_noise = 1;
   std::vector<trial::PrivacyPlan> plans;
   for (const auto& [clipping, constant] :
-       {std::pair{Clipping::auto_s, 1e-9}, std::pair{Clipping::auto_v, 0.01},
-        std::pair{Clipping::abadi, 1e-5}, std::pair{Clipping::adaptive, 1e-5}}) {
-    plan.clipping = clipping;
-    plan.clipping_constant = constant;
-    plan.adaptive.reset();
-    plan.groups = ClippingGroups::all;
-    plan.shares = GroupShares::uniform;
-    if (clipping == Clipping::adaptive) plan.adaptive = {.count_noise = 10};
+       {std::pair{ClippingRule::auto_s, 1e-9}, std::pair{ClippingRule::auto_v, 0.01},
+        std::pair{ClippingRule::abadi, 1e-5}, std::pair{ClippingRule::adaptive, 1e-5}}) {
+    plan.clipping.rule = clipping;
+    plan.clipping.constant = constant;
+    plan.clipping.adaptive.reset();
+    plan.clipping.groups = ClippingGroups::all;
+    plan.clipping.shares = GroupShares::uniform;
+    if (clipping == ClippingRule::adaptive) plan.clipping.adaptive = {.count_noise = 10};
     plans.push_back(plan);
-    if (clipping == Clipping::adaptive) continue;
-    plan.groups = ClippingGroups::per_layer;
+    if (clipping == ClippingRule::adaptive) continue;
+    plan.clipping.groups = ClippingGroups::per_layer;
     plans.push_back(plan);
-    plan.shares = GroupShares::size;
+    plan.clipping.shares = GroupShares::size;
     plans.push_back(plan);
   }
   return plans;
@@ -84,7 +84,7 @@ struct OneModel {
 
   double length_of(const trial::PrivacyPlan& plan, std::int64_t row, bool wide = false) {
     auto sum = torch::zeros({network->dimension()}, wide ? torch::kFloat64 : type);
-    clipped_gradient_sum(*network, loss, clipping_rule(plan, type), *reader,
+    clipped_gradient_sum(*network, loss, rounded_clipping(plan, type), *reader,
                          {.count = 1, .all = false, .indices = {row}}, sum);
     return sum.to(torch::kFloat64).norm().item<double>();
   }
@@ -114,12 +114,13 @@ TEST_P(SingleRelease, IsWithinTheSensitivity) {
         for (std::int64_t row = 0; row < kRows; ++row) {
           longest = std::max(longest, one.length_of(plan, row));
           if (row >= kWideRows) continue;
-          EXPECT_LE(one.length_of(plan, row, true), plan.sensitivity()) << facts.name << " wide sum";
+          EXPECT_LE(one.length_of(plan, row, true), plan.clipping.sensitivity()) << facts.name << " wide sum";
         }
-        EXPECT_LE(longest, plan.sensitivity()) << facts.name << ", " << copies << " copies, exceeds it by "
-                                               << longest / plan.sensitivity() - 1 << ": " << described(plan);
+        EXPECT_LE(longest, plan.clipping.sensitivity())
+            << facts.name << ", " << copies << " copies, exceeds it by "
+            << longest / plan.clipping.sensitivity() - 1 << ": " << described(plan);
         // No empty bound: what is taken off for rounding is small.
-        EXPECT_GE(longest, 0.98 * plan.sensitivity()) << facts.name << ": " << described(plan);
+        EXPECT_GE(longest, 0.98 * plan.clipping.sensitivity()) << facts.name << ": " << described(plan);
       }
     }
   }

@@ -55,8 +55,8 @@ TEST(StepNorms, AreThoseOfTheStepsAsTheyWereMade) {
 // (a false failure once in 1e8), which 2/3 and 3/2 are far beyond.
 TEST(StepNorms, ResidualIsTheNoiseAndTheNoiseAlone) {
   for (auto config : {small_config(40), probing_config(true, 40)}) {
-    config.privacy.clipping = trial::Clipping::abadi;
-    config.privacy.clipping_constant = 0.3;
+    config.privacy.clipping.rule = trial::ClippingRule::abadi;
+    config.privacy.clipping.constant = 0.3;
     const auto journal = journal_under_one_key(with_norms(config));
     double sum = 0, freedom = 0;
     for (const auto& step : journal.steps) {
@@ -83,7 +83,7 @@ TEST(StepNorms, OfPrivateDataAreThoseOfPrivateRunsAlone) {
       EXPECT_EQ(norms.wanted(), written) << dataset;
       norms.reset();
       norms.see_weights(torch::zeros({2}));
-      norms.see_release(torch::ones({2}), config.privacy, config.privacy.sensitivity());
+      norms.see_release(torch::ones({2}), config.privacy, config.privacy.clipping.sensitivity());
       norms.see_weights(torch::ones({2}));
       std::map<std::string, double> scalars;
       norms.add_to(scalars, true);

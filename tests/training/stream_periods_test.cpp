@@ -40,8 +40,8 @@ std::vector<std::uint64_t> words_of(const random::Address& address, std::uint64_
 
 trial::PrivacyPlan long_plan() {
   auto plan = small_config().privacy;
-  plan.clipping = trial::Clipping::abadi;
-  plan.clipping_constant = 0.4;
+  plan.clipping.rule = trial::ClippingRule::abadi;
+  plan.clipping.constant = 0.4;
   return plan;
 }
 
@@ -50,7 +50,7 @@ TEST(StreamPeriods, NoiseOfALongGradientIsItsStreamsFromEndToEnd) {
   const auto plan = long_plan();
   std::vector<double> z(static_cast<std::size_t>(kLong));
   random::fill_normals(kKey, address_of(Purpose::gradient_noise, 5, 2), 0, z);
-  const double scale = plan.gradient_noise * plan.sensitivity();
+  const double scale = plan.gradient_noise * plan.clipping.sensitivity();
   for (const bool by_pieces : {false, true}) {
     auto sum = torch::zeros({kLong});
     Tensor seen = torch::zeros({kLong});
@@ -74,7 +74,7 @@ TEST(StreamPeriods, NoiseInDoublePrecisionToo) {
   release_gradient(plan, kKey, 0, 0, sum);
   std::vector<double> z(static_cast<std::size_t>(kSize));
   random::fill_normals(kKey, address_of(Purpose::gradient_noise, 0, 0), 0, z);
-  const double scale = plan.gradient_noise * plan.sensitivity();
+  const double scale = plan.gradient_noise * plan.clipping.sensitivity();
   for (std::int64_t i = 0; i < kSize; ++i) {
     ASSERT_EQ(sum.data_ptr<double>()[i], scale * z[static_cast<std::size_t>(i)] / plan.batch_size) << i;
   }
@@ -87,7 +87,7 @@ TEST(StreamPeriods, NoiseOfALongWideSumToo) {
   release_wide_sum(plan, kKey, 4, 1, sum, released);
   std::vector<double> z(static_cast<std::size_t>(kLong));
   random::fill_normals(kKey, address_of(Purpose::gradient_noise, 4, 1), 0, z);
-  const double scale = plan.gradient_noise * plan.sensitivity();
+  const double scale = plan.gradient_noise * plan.clipping.sensitivity();
   for (std::int64_t i = 0; i < kLong; ++i) {
     ASSERT_EQ(released.data_ptr<float>()[i],
               static_cast<float>(scale * z[static_cast<std::size_t>(i)] / plan.batch_size))
@@ -98,7 +98,7 @@ TEST(StreamPeriods, NoiseOfALongWideSumToo) {
 // The noise of every step and attempt whose number has one bit set, and of the last: all different.
 TEST(StreamPeriods, NoStepOrAttemptSharesItsNoise) {
   auto plan = long_plan();
-  plan.adaptive = trial::AdaptiveThreshold{.quantile = 0.5, .rate = 0.3, .count_noise = 6};
+  plan.clipping.adaptive = trial::AdaptiveThreshold{.quantile = 0.5, .rate = 0.3, .count_noise = 6};
   plan.asked.feature_mean = trial::FeatureMean{.norm = 2.5, .noise = 8};
   const auto nobody = torch::zeros({0});
   std::set<double> gradients, counts, means;

@@ -76,7 +76,7 @@ std::vector<double> normals(const trial::TrialConfig& config, Purpose purpose, s
 void expect_noise_alone(const trial::TrialConfig& config, std::int64_t attempt) {
   const auto journal = journal_of(config, attempt);
   const auto& privacy = config.privacy;
-  double threshold = privacy.clipping_constant;
+  double threshold = privacy.clipping.constant;
   double bound = 1;
   for (const auto& record : journal.steps) {
     std::vector<double> released;
@@ -88,10 +88,11 @@ void expect_noise_alone(const trial::TrialConfig& config, std::int64_t attempt) 
     }
     const double z = normals(config, Purpose::clip_count_noise, record.step, attempt, 1)[0];
     released.push_back(
-        noised({0, trial::kCountSensitivity}, privacy.adaptive->count_noise, privacy.batch_size, z) + 0.5);
+        noised({0, trial::kCountSensitivity}, privacy.clipping.adaptive->count_noise, privacy.batch_size, z) +
+        0.5);
     const auto gradient = gradient_noise(config, record.step, attempt, privacy.gradient_noise * threshold);
     EXPECT_EQ(record.hash, release_hash(gradient, released)) << record.step << " attempt " << attempt;
-    threshold = next_threshold(*privacy.adaptive, threshold, released.back());
+    threshold = next_threshold(*privacy.clipping.adaptive, threshold, released.back());
   }
 }
 
@@ -99,9 +100,10 @@ TEST(Streams, EveryReleaseHasTheNoiseOfItsOwnAddress) {
   for (const bool in_one_pass : {true, false}) {
     auto config = probing_config(false);
     config.privacy.sample_rate = 1e-9;
-    config.privacy.clipping = trial::Clipping::adaptive;
-    config.privacy.clipping_constant = 0.5;
-    config.privacy.adaptive = trial::AdaptiveThreshold{.quantile = 0.5, .rate = 0.3, .count_noise = 6};
+    config.privacy.clipping.rule = trial::ClippingRule::adaptive;
+    config.privacy.clipping.constant = 0.5;
+    config.privacy.clipping.adaptive =
+        trial::AdaptiveThreshold{.quantile = 0.5, .rate = 0.3, .count_noise = 6};
     config.privacy.probe->batch_size = 40;  // the divisor of losses is not the gradient's
     config.evaluation.recorded.released_norms = !in_one_pass;
     for (const std::int64_t attempt : {0, 1}) expect_noise_alone(config, attempt);
@@ -234,9 +236,9 @@ TEST(Streams, EachStepIsClippedAtItsOwnThreshold) {
   auto config = exact_config(40);
   config.privacy.sample_rate = 1.0 / 600;
   config.privacy.batch_size = 1;
-  config.privacy.clipping = trial::Clipping::adaptive;
-  config.privacy.clipping_constant = 1e-3;
-  config.privacy.adaptive = trial::AdaptiveThreshold{.quantile = 0.5, .rate = 0.1, .count_noise = 0};
+  config.privacy.clipping.rule = trial::ClippingRule::adaptive;
+  config.privacy.clipping.constant = 1e-3;
+  config.privacy.clipping.adaptive = trial::AdaptiveThreshold{.quantile = 0.5, .rate = 0.1, .count_noise = 0};
   config.controller = controller_named("constant", {{"lr", 1e-4}});
   Recorder seen;
   const auto journal = journal_of(config, 0, &seen);
@@ -257,9 +259,10 @@ TEST(Streams, EachStepIsClippedAtItsOwnThreshold) {
 // attempt never was.
 TEST(Streams, ARestartForgetsTheAttemptBefore) {
   auto adaptive = small_config();
-  adaptive.privacy.clipping = trial::Clipping::adaptive;
-  adaptive.privacy.clipping_constant = 0.01;
-  adaptive.privacy.adaptive = trial::AdaptiveThreshold{.quantile = 0.5, .rate = 0.3, .count_noise = 6};
+  adaptive.privacy.clipping.rule = trial::ClippingRule::adaptive;
+  adaptive.privacy.clipping.constant = 0.01;
+  adaptive.privacy.clipping.adaptive =
+      trial::AdaptiveThreshold{.quantile = 0.5, .rate = 0.3, .count_noise = 6};
   auto averaged = small_config();
   averaged.training.average = trial::Average::ema;  // a plain mean forgets by itself
   averaged.training.average_from = 4;

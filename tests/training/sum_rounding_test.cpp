@@ -46,7 +46,7 @@ struct Repeated {
     auto total = torch::zeros({network->dimension()}, type);
     Rows rows{.count = count, .all = false, .indices = std::vector<std::int64_t>(count)};
     std::iota(rows.indices.begin(), rows.indices.end(), 0);
-    clipped_gradient_sum(*network, loss, clipping_rule(plan, torch::kFloat32), reader, rows, total);
+    clipped_gradient_sum(*network, loss, rounded_clipping(plan, torch::kFloat32), reader, rows, total);
     return total.to(torch::kFloat64);
   }
 
@@ -61,8 +61,8 @@ trial::PrivacyPlan plan_of(double batch_size, std::int64_t population) {
   plan.population = population;
   plan.batch_size = batch_size;
   plan.sample_rate = batch_size / static_cast<double>(population);
-  plan.clipping = trial::Clipping::abadi;
-  plan.clipping_constant = 1e-3;
+  plan.clipping.rule = trial::ClippingRule::abadi;
+  plan.clipping.constant = 1e-3;
   return plan;
 }
 
@@ -77,12 +77,12 @@ TEST(SumRounding, OfEveryModelIsWithinWhatClippingLeaves) {
     const auto plan = plan_of(kCount, kCount);
     const auto narrow = equal.sum(plan, kCount, torch::kFloat32);
     const auto wide = equal.sum(plan, kCount, torch::kFloat64);
-    const double moved = (narrow - wide).norm().item<double>() / plan.sensitivity();
+    const double moved = (narrow - wide).norm().item<double>() / plan.clipping.sensitivity();
     EXPECT_LE(moved, plan.rounding_of_sums(false) / 2);
-    EXPECT_GE(wide.norm().item<double>(), 0.97 * kCount * plan.sensitivity());
+    EXPECT_GE(wide.norm().item<double>(), 0.97 * kCount * plan.clipping.sensitivity());
     const auto less = [&](torch::ScalarType type) { return equal.sum(plan, kCount - 1, type); };
-    EXPECT_LE((narrow - less(torch::kFloat32)).norm().item<double>(), plan.sensitivity());
-    EXPECT_LE((wide - less(torch::kFloat64)).norm().item<double>(), plan.sensitivity());
+    EXPECT_LE((narrow - less(torch::kFloat32)).norm().item<double>(), plan.clipping.sensitivity());
+    EXPECT_LE((wide - less(torch::kFloat64)).norm().item<double>(), plan.clipping.sensitivity());
   }
 }
 
@@ -158,11 +158,11 @@ TEST(SumRounding, LargeBatchesAreSummedInFloat64) {
   EXPECT_EQ(sum_type(plan_of(1000, 50'000), torch::kFloat32), torch::kFloat32);
   EXPECT_EQ(sum_type(plan_of(50'000, 50'000), torch::kFloat32), torch::kFloat64);
   EXPECT_EQ(sum_type(plan_of(1000, 50'000), torch::kFloat64), torch::kFloat64);
-  const auto rule = clipping_rule(plan_of(50'000, 50'000), torch::kFloat32);
+  const auto rule = rounded_clipping(plan_of(50'000, 50'000), torch::kFloat32);
   EXPECT_LT(rule.rounding, 1e-5);
   EXPECT_GT(rule.rounding, models::norm_rounding(torch::kFloat32));
-  EXPECT_NEAR(clipping_rule(plan_of(1000, 50'000), torch::kFloat32).rounding, 0.01, 1e-3);
-  EXPECT_EQ(clipping_rule(exact_config().privacy, torch::kFloat32).rounding, 0);
+  EXPECT_NEAR(rounded_clipping(plan_of(1000, 50'000), torch::kFloat32).rounding, 0.01, 1e-3);
+  EXPECT_EQ(rounded_clipping(exact_config().privacy, torch::kFloat32).rounding, 0);
 }
 
 // Noise and divisor in float64, rounded to float32 once: not the sum rounded first.

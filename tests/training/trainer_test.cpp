@@ -158,8 +158,8 @@ TEST(Trainer, EmptyBatchReleasesExactlyItsNoiseAndIsBooked) {
   const TemporaryFolder folder;
   auto config = probing_config(false);
   config.privacy.sample_rate = 1e-9;
-  config.privacy.clipping = trial::Clipping::abadi;
-  config.privacy.clipping_constant = 0.5;
+  config.privacy.clipping.rule = trial::ClippingRule::abadi;
+  config.privacy.clipping.constant = 0.5;
   const auto journal = journal_of(config, folder.file("a.jsonl"));
   EXPECT_EQ(charged_steps(journal), 12);
 

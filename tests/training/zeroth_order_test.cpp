@@ -217,14 +217,14 @@ TEST(ZerothOrder, StepsAreThoseOfTheReference) {
                  {{"train", 12}, {"validation", 12}, {"test", 12}, {"features", 3}, {"classes", 3}});
     config.model = model_named("mlp", {{"hidden", json::array{4}}});
     config.controller = controller_named("constant", {{"lr", given.at("rate")}});
-    config.privacy = {.is_private = false,
-                      .sampler = trial::Sampler::full_batch,
-                      .released = trial::Released::loss_change,
-                      .population = 12,
-                      .batch_size = 12,
-                      .sample_rate = 1,
-                      .clipping = trial::Clipping::abadi,
-                      .clipping_constant = given.at("bound").to_number<double>()};
+    config.privacy = {
+        .is_private = false,
+        .sampler = trial::Sampler::full_batch,
+        .released = trial::Released::loss_change,
+        .population = 12,
+        .batch_size = 12,
+        .sample_rate = 1,
+        .clipping = {.rule = trial::ClippingRule::abadi, .constant = given.at("bound").to_number<double>()}};
     config.dtype = "float64";
     config.training.microbatch = 5;
     auto dataset = data_of(config);

@@ -87,8 +87,8 @@ TEST(PrivacyPlan, ARunThatIsNotPrivateHasNoNoiseAnywhere) {
   EXPECT_TRUE(refused([](auto& noisy) { noisy.asked.feature_mean = FeatureMean{.norm = 1, .noise = 1}; }));
   EXPECT_TRUE(refused([](auto& noisy) { noisy.probe = ProbePlan{.batch_size = 1000, .noise = 1}; }));
   EXPECT_TRUE(refused([](auto& noisy) {
-    noisy.clipping = Clipping::adaptive;
-    noisy.adaptive = AdaptiveThreshold{.count_noise = 1};
+    noisy.clipping.rule = ClippingRule::adaptive;
+    noisy.clipping.adaptive = AdaptiveThreshold{.count_noise = 1};
   }));
 }
 
@@ -99,15 +99,15 @@ TEST(PrivacyPlan, WithoutClippingNothingOfItIsLeft) {
     plan.gradient_noise = 0;
     const auto never_clipped = [&] {
       auto plain = plan;
-      plain.clipping = Clipping::none;
+      plain.clipping.rule = ClippingRule::none;
       return plain.to_json();
     }();
     if (adaptive) {
-      plan.clipping = Clipping::adaptive;
-      plan.adaptive = AdaptiveThreshold{};
+      plan.clipping.rule = ClippingRule::adaptive;
+      plan.clipping.adaptive = AdaptiveThreshold{};
     } else {
-      plan.groups = ClippingGroups::per_layer;
-      plan.shares = GroupShares::size;
+      plan.clipping.groups = ClippingGroups::per_layer;
+      plan.clipping.shares = GroupShares::size;
     }
     plan.drop_clipping();
     EXPECT_EQ(plan.to_json(), never_clipped);
@@ -154,7 +154,7 @@ TEST(PrivacyPlan, RefusesWhatCannotBePriced) {
   refused([](auto& plan) { plan.gradient_noise = 0; }, "noise");
   refused([](auto& plan) { plan.gradient_noise = std::nan(""); }, "noise");
   refused([](auto& plan) { plan.sampler = Sampler::shuffle; }, "shuffled");
-  refused([](auto& plan) { plan.clipping = Clipping::none; }, "clips");
+  refused([](auto& plan) { plan.clipping.rule = ClippingRule::none; }, "clips");
   refused([](auto& plan) { plan.sample_rate = 1.5; }, "sample rate");
   refused([](auto& plan) { plan.sampler = Sampler::full_batch; }, "full batch");
   refused([](auto& plan) { plan.batch_size = 0; }, "batch size");
@@ -163,29 +163,29 @@ TEST(PrivacyPlan, RefusesWhatCannotBePriced) {
 
 PrivacyPlan adaptive_plan() {
   auto plan = private_config().privacy;
-  plan.clipping = Clipping::adaptive;
-  plan.clipping_constant = 0.1;
-  plan.adaptive = AdaptiveThreshold{.quantile = 0.4, .rate = 0.3, .count_noise = 40};
+  plan.clipping.rule = ClippingRule::adaptive;
+  plan.clipping.constant = 0.1;
+  plan.clipping.adaptive = AdaptiveThreshold{.quantile = 0.4, .rate = 0.3, .count_noise = 40};
   return plan;
 }
 
 TEST(PrivacyPlan, EveryClippingStatesItsSensitivity) {
   auto plan = private_config().privacy;
-  EXPECT_EQ(plan.sensitivity(), 1);
-  plan.clipping = Clipping::auto_v;
-  plan.clipping_constant = 0;
+  EXPECT_EQ(plan.clipping.sensitivity(), 1);
+  plan.clipping.rule = ClippingRule::auto_v;
+  plan.clipping.constant = 0;
   EXPECT_TRUE(plan.check());
-  EXPECT_EQ(plan.sensitivity(), 1);
-  plan.clipping = Clipping::abadi;
-  plan.clipping_constant = 0.7;
-  EXPECT_EQ(plan.sensitivity(), 0.7);
-  plan.groups = ClippingGroups::per_layer;
-  plan.shares = GroupShares::size;
+  EXPECT_EQ(plan.clipping.sensitivity(), 1);
+  plan.clipping.rule = ClippingRule::abadi;
+  plan.clipping.constant = 0.7;
+  EXPECT_EQ(plan.clipping.sensitivity(), 0.7);
+  plan.clipping.groups = ClippingGroups::per_layer;
+  plan.clipping.shares = GroupShares::size;
   EXPECT_TRUE(plan.check());
-  EXPECT_EQ(plan.sensitivity(), 0.7);
-  EXPECT_EQ(adaptive_plan().sensitivity(), 0.1);
+  EXPECT_EQ(plan.clipping.sensitivity(), 0.7);
+  EXPECT_EQ(adaptive_plan().clipping.sensitivity(), 0.1);
   plan.drop_clipping();
-  EXPECT_TRUE(std::isinf(plan.sensitivity()));
+  EXPECT_TRUE(std::isinf(plan.clipping.sensitivity()));
 }
 
 TEST(PrivacyPlan, ClipCountsAreFoldedWithTheirGradient) {
@@ -209,8 +209,8 @@ TEST(PrivacyPlan, ClipCountsAreFoldedWithTheirGradient) {
 
 TEST(PrivacyPlan, WithoutNoiseItIsNotPrivate) {
   auto plan = private_config().privacy;
-  plan.clipping = Clipping::adaptive;
-  plan.adaptive = AdaptiveThreshold{.count_noise = 5};
+  plan.clipping.rule = ClippingRule::adaptive;
+  plan.clipping.adaptive = AdaptiveThreshold{.count_noise = 5};
   plan.asked.feature_mean = FeatureMean{.norm = 3, .noise = 40};
   plan.probe = ProbePlan{.batch_size = 500, .noise = 9};
   ASSERT_TRUE(plan.check()) << plan.check().error().message;
@@ -222,7 +222,7 @@ TEST(PrivacyPlan, WithoutNoiseItIsNotPrivate) {
   // Each noise by itself is missed by a private plan, and too much for another one.
   const std::vector<std::function<double&(PrivacyPlan&)>> noises = {
       [](PrivacyPlan& one) -> double& { return one.gradient_noise; },
-      [](PrivacyPlan& one) -> double& { return one.adaptive->count_noise; },
+      [](PrivacyPlan& one) -> double& { return one.clipping.adaptive->count_noise; },
       [](PrivacyPlan& one) -> double& { return one.asked.feature_mean->noise; },
       [](PrivacyPlan& one) -> double& { return one.probe->noise; }};
   for (std::size_t i = 0; i < noises.size(); ++i) {
@@ -292,52 +292,53 @@ TEST(PrivacyPlan, RefusesClippingsThatSayTwoThings) {
   };
   const auto plain = private_config().privacy;
   refused(
-      adaptive_plan(), [](auto& plan) { plan.adaptive.reset(); }, "adaptive");
+      adaptive_plan(), [](auto& plan) { plan.clipping.adaptive.reset(); }, "adaptive");
   refused(
-      adaptive_plan(), [](auto& plan) { plan.clipping = Clipping::abadi; }, "adaptive");
+      adaptive_plan(), [](auto& plan) { plan.clipping.rule = ClippingRule::abadi; }, "adaptive");
   refused(
-      adaptive_plan(), [](auto& plan) { plan.adaptive->count_noise = 0; }, "clip count noise");
+      adaptive_plan(), [](auto& plan) { plan.clipping.adaptive->count_noise = 0; }, "clip count noise");
   refused(
-      adaptive_plan(), [](auto& plan) { plan.adaptive->count_noise = std::nan(""); }, "clip count noise");
+      adaptive_plan(), [](auto& plan) { plan.clipping.adaptive->count_noise = std::nan(""); },
+      "clip count noise");
   refused(
-      adaptive_plan(), [](auto& plan) { plan.adaptive->quantile = 1.5; }, "quantile");
+      adaptive_plan(), [](auto& plan) { plan.clipping.adaptive->quantile = 1.5; }, "quantile");
   refused(
-      adaptive_plan(), [](auto& plan) { plan.adaptive->rate = 0; }, "rate");
+      adaptive_plan(), [](auto& plan) { plan.clipping.adaptive->rate = 0; }, "rate");
   refused(
-      adaptive_plan(), [](auto& plan) { plan.groups = ClippingGroups::per_layer; }, "per-layer");
+      adaptive_plan(), [](auto& plan) { plan.clipping.groups = ClippingGroups::per_layer; }, "per-layer");
   refused(
-      plain, [](auto& plan) { plan.shares = GroupShares::size; }, "per-layer");
+      plain, [](auto& plan) { plan.clipping.shares = GroupShares::size; }, "per-layer");
   refused(
-      plain, [](auto& plan) { plan.clipping_constant = 0; }, "constant");
+      plain, [](auto& plan) { plan.clipping.constant = 0; }, "constant");
   refused(
       plain,
       [](auto& plan) {
-        plan.clipping = Clipping::abadi;
-        plan.clipping_constant = std::numeric_limits<double>::infinity();
+        plan.clipping.rule = ClippingRule::abadi;
+        plan.clipping.constant = std::numeric_limits<double>::infinity();
       },
       "finite");
   auto of_losses = plain;
   of_losses.released = Released::loss_change;
   refused(
       of_losses, [](auto&) {}, "clipping abadi");
-  of_losses.clipping = Clipping::abadi;
-  of_losses.clipping_constant = 0.1;
+  of_losses.clipping.rule = ClippingRule::abadi;
+  of_losses.clipping.constant = 0.1;
   EXPECT_TRUE(of_losses.check());
   refused(
-      of_losses, [](auto& plan) { plan.groups = ClippingGroups::per_layer; }, "layers");
+      of_losses, [](auto& plan) { plan.clipping.groups = ClippingGroups::per_layer; }, "layers");
   refused(
       of_losses, [](auto& plan) { plan.probe = ProbePlan{.batch_size = 1000, .noise = 2}; }, "probes");
   refused(
       of_losses, [](auto& plan) { plan.gradient_noise = 0; }, "noise");
   refused(
-      of_losses, [](auto& plan) { plan.clipping = Clipping::none; }, "clips");
+      of_losses, [](auto& plan) { plan.clipping.rule = ClippingRule::none; }, "clips");
   // A control arm may clip, adaptively too, but it has no noise anywhere.
   auto control = adaptive_plan();
   control.is_private = false;
   control.gradient_noise = 0;
   refused(
       control, [](auto&) {}, "no noise");
-  control.adaptive->count_noise = 0;
+  control.clipping.adaptive->count_noise = 0;
   EXPECT_TRUE(control.check());
   EXPECT_TRUE(mechanism::events(control, 0, 10).empty());
 }
@@ -380,15 +381,13 @@ TEST(PrivacyPlan, FieldsOfOtherClippingsAreWrittenOnlyWithThem) {
   }
   EXPECT_FALSE(private_config().to_json().at("evaluation").as_object().contains("gradient_norms"));
   auto per_layer = private_config().privacy;
-  per_layer.groups = ClippingGroups::per_layer;
-  per_layer.shares = GroupShares::size;
+  per_layer.clipping.groups = ClippingGroups::per_layer;
+  per_layer.clipping.shares = GroupShares::size;
   for (const auto& plan : {adaptive_plan(), per_layer}) {
     const auto back = PrivacyPlan::from_json(plan.to_json(), "test");
     ASSERT_TRUE(back) << back.error().message;
     EXPECT_EQ(canonical_json(back->to_json()), canonical_json(plan.to_json()));
-    EXPECT_EQ(back->adaptive, plan.adaptive);
-    EXPECT_EQ(back->groups, plan.groups);
-    EXPECT_EQ(back->shares, plan.shares);
+    EXPECT_EQ(back->clipping, plan.clipping);
   }
   auto wrong = per_layer.to_json();
   wrong["clipping_groups"] = "per-tensor";

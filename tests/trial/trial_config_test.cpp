@@ -33,14 +33,14 @@ const std::vector<std::pair<const char*, Change>>& changes() {
       {"population", [](auto& config) { config.privacy.population = 50001; }},
       {"batch size", [](auto& config) { config.privacy.batch_size = 1001; }},
       {"sample rate", [](auto& config) { config.privacy.sample_rate = 0.021; }},
-      {"clipping", [](auto& config) { config.privacy.clipping = Clipping::abadi; }},
-      {"clipping constant", [](auto& config) { config.privacy.clipping_constant = 0.02; }},
+      {"clipping", [](auto& config) { config.privacy.clipping.rule = ClippingRule::abadi; }},
+      {"clipping constant", [](auto& config) { config.privacy.clipping.constant = 0.02; }},
       {"released",
        [](auto& config) {
-         config.privacy.clipping = Clipping::abadi;
+         config.privacy.clipping.rule = ClippingRule::abadi;
          config.privacy.released = Released::loss_change;
        }},
-      {"groups", [](auto& config) { config.privacy.groups = ClippingGroups::per_layer; }},
+      {"groups", [](auto& config) { config.privacy.clipping.groups = ClippingGroups::per_layer; }},
       {"noise", [](auto& config) { config.privacy.gradient_noise = 1.6; }},
       {"accounting", [](auto& config) { config.privacy.accounting = "folded"; }},
       {"feature mean",

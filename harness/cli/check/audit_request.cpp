@@ -193,12 +193,10 @@ trial::PrivacyPlan plan_without_noise(const Setting& setting) {
                                                            : 0);
   plan.population = setting.population;
   plan.batch_size = setting.batch_size();
-  plan.clipping = setting.clipping == "abadi"    ? trial::Clipping::abadi
-                  : setting.clipping == "auto-v" ? trial::Clipping::auto_v
-                                                 : trial::Clipping::auto_s;
-  plan.clipping_constant = setting.clipping == "abadi" ? kThreshold : kStabiliser;
-  if (setting.clipping_groups == "per-layer") plan.groups = trial::ClippingGroups::per_layer;
-  if (setting.clipping_shares == "size") plan.shares = trial::GroupShares::size;
+  plan.clipping = {.rule = enum_from<trial::ClippingRule>(setting.clipping, "").value(),
+                   .constant = setting.clipping == "abadi" ? kThreshold : kStabiliser,
+                   .groups = enum_from<trial::ClippingGroups>(setting.clipping_groups, "").value(),
+                   .shares = enum_from<trial::GroupShares>(setting.clipping_shares, "").value()};
   if (setting.follows_losses()) plan.released = trial::Released::loss_change;
   plan.probe->separate_batch = setting.separate();
   plan.probe->batch_size = setting.batch_size();

@@ -77,10 +77,10 @@ bool hides_count(const Group& group) { return group.first->baseline->confidentia
 
 // "auto-s", "abadi per-layer (size)".
 std::string clipping_text(const spec::Train& train) {
-  auto words = name_of(train.clipping);
-  if (train.clipping_groups != trial::ClippingGroups::all) words += " " + name_of(train.clipping_groups);
-  if (train.clipping_shares != trial::GroupShares::uniform)
-    words += fmt::format(" ({})", name_of(train.clipping_shares));
+  auto words = name_of(train.clipping.rule);
+  if (train.clipping.groups != trial::ClippingGroups::all) words += " " + name_of(train.clipping.groups);
+  if (train.clipping.shares != trial::GroupShares::uniform)
+    words += fmt::format(" ({})", name_of(train.clipping.shares));
   return words;
 }
 
@@ -115,7 +115,7 @@ void panel_heading(const spec::Panel& panel, std::ostream& out) {
 // Says what a non-private run keeps of private training.
 std::string control_text(const trial::PrivacyPlan& plan) {
   const std::string batches = plan.sampler == trial::Sampler::shuffle ? "shuffled batches" : "same sampling";
-  return batches + (plan.clipping == trial::Clipping::none ? ", no clipping" : ", clipping");
+  return batches + (plan.clipping.rule == trial::ClippingRule::none ? ", no clipping" : ", clipping");
 }
 
 // "sigma_g 1.508, clip-count 10, sigma_l 5.559": noise multipliers by release; a range where runs
@@ -135,11 +135,11 @@ std::string noise_text(const Group& group) {
   const auto& cell = group.first->cell;
   // A method may bring a clipping of its own.
   const auto& panels = cell.base.privacy;
-  if (plan.clipping != panels.clipping || plan.clipping_constant != panels.clipping_constant) {
-    parts.push_back(
-        plan.clipping == trial::Clipping::auto_v
-            ? "clips by auto-v"
-            : fmt::format("clips by {} at {}", name_of(plan.clipping), short_number(plan.clipping_constant)));
+  if (plan.clipping.rule != panels.clipping.rule || plan.clipping.constant != panels.clipping.constant) {
+    parts.push_back(plan.clipping.rule == trial::ClippingRule::auto_v
+                        ? "clips by auto-v"
+                        : fmt::format("clips by {} at {}", name_of(plan.clipping.rule),
+                                      short_number(plan.clipping.constant)));
   }
   if (!cell.noise_multiplier && cell.accountant != "pld") parts.push_back("by " + cell.accountant);
   return join(parts, ", ");
@@ -225,7 +225,7 @@ class Costs {
     return a.dataset == b.dataset && a.ood_test == b.ood_test && a.model == b.model &&
            a.optimizer.name == b.optimizer.name && a.controller.name == b.controller.name &&
            a.steps == b.steps && a.device == b.device && a.dtype == b.dtype && a.training == b.training &&
-           a.evaluation == b.evaluation && p.sampler == q.sampler && p.clipping == q.clipping &&
+           a.evaluation == b.evaluation && p.sampler == q.sampler && p.clipping.rule == q.clipping.rule &&
            p.population == q.population && p.sample_rate == q.sample_rate && p.probe == q.probe;
   }
 

@@ -24,7 +24,7 @@ Kind kind_of(const trial::TrialConfig& config) {
   return {.device = config.device,
           .task = text_of(config.dataset) + " " + text_of(config.model) + " " + config.dtype,
           .method = fmt::format("{} {} {} {} {:.3g} {} {}", config.optimizer.name, config.controller.name,
-                                static_cast<int>(privacy.sampler), static_cast<int>(privacy.clipping),
+                                static_cast<int>(privacy.sampler), static_cast<int>(privacy.clipping.rule),
                                 privacy.sample_rate, privacy.probe ? privacy.probe->interval : 0,
                                 canonical_json(config.training.to_json()))};
 }

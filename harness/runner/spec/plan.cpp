@@ -37,11 +37,8 @@ trial::PrivacyPlan shared_privacy(const spec::Panel& panel, const spec::Row& row
                           .batch_size = train.batch_size,
                           .sample_rate = train.sample_rate,
                           .clipping = train.clipping,
-                          .clipping_constant = row.clipping_constant.value_or(train.clipping_constant),
-                          .groups = train.clipping_groups,
-                          .shares = train.clipping_shares,
-                          .adaptive = train.adaptive,
                           .asked = train.asked};
+  if (row.clipping_constant) plan.clipping.constant = *row.clipping_constant;
   plan.drop_noise();
   return plan;
 }
@@ -51,7 +48,7 @@ trial::PrivacyPlan shared_privacy(const spec::Panel& panel, const spec::Row& row
 void set_private(trial::PrivacyPlan& plan, bool is_private, const spec::Panel& panel, spec::Control control) {
   plan.is_private = is_private;
   if (is_private) {
-    plan.adaptive = panel.train.adaptive;
+    plan.clipping.adaptive = panel.train.clipping.adaptive;
     plan.asked = panel.train.asked;
     return;
   }
@@ -159,7 +156,7 @@ Result<void> add_studies(const Spec& planned, const spec::Panel& panel, const sp
   const auto base = row_base(spec, panel, row);
   if (auto checked = base.privacy.check(); !checked) return in_context(panel.id, checked.error());
   // A cell's file (harness/runner/execute/cell_plan.h) may hold any numbers.
-  if (!description::are_finite(panel.train) || !std::isfinite(panel.delta + base.privacy.clipping_constant)) {
+  if (!description::are_finite(panel.train) || !std::isfinite(panel.delta + base.privacy.clipping.constant)) {
     return error(panel.id + ": a setting is not finite");
   }
   if (!panel.noise_multipliers.empty() && row.epsilons.size() != panel.noise_multipliers.size()) {

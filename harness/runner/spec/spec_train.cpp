@@ -22,7 +22,7 @@ struct GivenTrain {
   std::optional<double> sample_rate;
   std::optional<double> batch_size;
   std::optional<std::int64_t> steps;
-  trial::Clipping clipping = trial::Clipping::auto_s;
+  trial::ClippingRule clipping = trial::ClippingRule::auto_s;
   std::optional<double> clipping_constant;
   trial::ClippingGroups clipping_groups = trial::ClippingGroups::all;
   trial::GroupShares clipping_shares = trial::GroupShares::uniform;
@@ -36,9 +36,23 @@ BOOST_DESCRIBE_STRUCT(GivenTrain, (),
                       (sampler, sample_rate, batch_size, steps, clipping, clipping_constant, clipping_groups,
                        clipping_shares, clipping_quantile, clipping_rate, count_noise, control, device))
 
-double default_constant(trial::Clipping clipping) {
-  if (clipping == trial::Clipping::abadi) return 1;
-  return clipping == trial::Clipping::adaptive ? 0.1 : 0.01;
+double default_constant(trial::ClippingRule clipping) {
+  if (clipping == trial::ClippingRule::abadi) return 1;
+  return clipping == trial::ClippingRule::adaptive ? 0.1 : 0.01;
+}
+
+trial::Clipping clipping_of(const GivenTrain& given, double batch_size) {
+  trial::Clipping clipping{.rule = given.clipping,
+                           .constant = given.clipping_constant.value_or(default_constant(given.clipping)),
+                           .groups = given.clipping_groups,
+                           .shares = given.clipping_shares};
+  if (given.clipping == trial::ClippingRule::adaptive) {
+    auto& adaptive = clipping.adaptive.emplace();
+    adaptive.quantile = given.clipping_quantile.value_or(adaptive.quantile);
+    adaptive.rate = given.clipping_rate.value_or(adaptive.rate);
+    adaptive.count_noise = given.count_noise.value_or(kCountShare * batch_size) / trial::kCountSensitivity;
+  }
+  return clipping;
 }
 
 // An option that says nothing where another has the value it has is a mistake of the spec, not to
@@ -50,20 +64,19 @@ void only_where(const Layers& train, const char* option, bool applies, const std
 }
 
 void check_clipping(const Layers& train, const GivenTrain& given, Problems& problems) {
-  using trial::Clipping;
-  const bool adaptive = given.clipping == Clipping::adaptive;
+  using trial::ClippingRule;
+  const bool adaptive = given.clipping == ClippingRule::adaptive;
   const bool per_layer = given.clipping_groups == trial::ClippingGroups::per_layer;
   for (const char* option : {"clipping_quantile", "clipping_rate", "count_noise"}) {
     only_where(train, option, adaptive, "clipping adaptive", problems);
   }
-  only_where(train, "clipping_constant", given.clipping != Clipping::auto_v,
+  only_where(train, "clipping_constant", given.clipping != ClippingRule::auto_v,
              "clippings with a constant, and auto-v has none", problems);
-  if (per_layer && (given.clipping == Clipping::none || adaptive)) {
-    problems.add(
-        train.find("clipping_groups")->wrong("per-layer is for clipping auto-s, auto-v and abadi", ""));
-  }
   only_where(train, "clipping_shares", per_layer, "clipping_groups: per-layer", problems);
-  if (given.control == spec::Control::clip_only && given.clipping == Clipping::none) {
+  if (const auto fits = clipping_of(given, 1).check(); per_layer && !fits) {
+    problems.add(train.find("clipping_groups")->wrong(fits.error().message, ""));
+  }
+  if (given.control == spec::Control::clip_only && given.clipping == ClippingRule::none) {
     problems.add(train.find("control")->wrong("clip-only needs a clipping other than none", ""));
   }
 }
@@ -153,22 +166,12 @@ trial::AskedReleases asked_releases(const Layers& train, const json::object& opt
 }
 
 spec::Train filled_in(const GivenTrain& given, double rate, double population) {
-  spec::Train train{.steps = given.steps.value_or(0),
-                    .sampler = given.sampler,
-                    .sample_rate = rate,
-                    .batch_size = rate * population,
-                    .clipping = given.clipping,
-                    .clipping_constant = given.clipping_constant.value_or(default_constant(given.clipping)),
-                    .clipping_groups = given.clipping_groups,
-                    .clipping_shares = given.clipping_shares,
-                    .device = name_of(given.device)};
-  if (given.clipping == trial::Clipping::adaptive) {
-    const double deviation = given.count_noise.value_or(kCountShare * train.batch_size);
-    train.adaptive = trial::AdaptiveThreshold{.quantile = given.clipping_quantile.value_or(0.5),
-                                              .rate = given.clipping_rate.value_or(0.2),
-                                              .count_noise = deviation / trial::kCountSensitivity};
-  }
-  return train;
+  return {.steps = given.steps.value_or(0),
+          .sampler = given.sampler,
+          .sample_rate = rate,
+          .batch_size = rate * population,
+          .clipping = clipping_of(given, rate * population),
+          .device = name_of(given.device)};
 }
 
 }  // namespace
@@ -241,7 +244,7 @@ void check_private_training(const spec::Train& train, const Layers& layers, Prob
   if (train.sampler == trial::Sampler::shuffle) {
     problems.add(layers.find("sampler")->wrong("shuffle cannot be priced; use poisson, or epsilon: [inf]"));
   }
-  if (train.clipping == trial::Clipping::none) {
+  if (train.clipping.rule == trial::ClippingRule::none) {
     problems.add(
         layers.find("clipping")
             ->wrong("none is not private; use auto-s, auto-v, abadi or adaptive, or epsilon: [inf]"));

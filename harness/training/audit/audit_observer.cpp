@@ -99,7 +99,9 @@ AuditObserver::AuditObserver(const Experiment& experiment, std::int64_t run, std
   observed_.releases.losses_per_probe = probe_ ? probe_->values : 0;
 }
 
-double AuditObserver::gradient_scale() const { return gradient_.noise_multiplier * plan_.sensitivity(); }
+double AuditObserver::gradient_scale() const {
+  return gradient_.noise_multiplier * plan_.clipping.sensitivity();
+}
 
 std::vector<std::int64_t> AuditObserver::rows_of(const mechanism::Rows& rows) const {
   if (!rows.all) return rows.indices;
@@ -131,7 +133,7 @@ AuditObserver::Chosen AuditObserver::score_gradient(const mechanism::VectorSeen&
   // [m, d]
   const auto gradients = reference_.clipped_gradients(*seen.origin.weights, experiment_.canaries);
   const auto norms = at::linalg_vector_norm(gradients, 2, at::IntArrayRef{1});
-  auto chosen = choose(rows, norms >= kAlive * plan_.sensitivity(),
+  auto chosen = choose(rows, norms >= kAlive * plan_.clipping.sensitivity(),
                        reference_.losses(*seen.origin.weights, experiment_.canaries));
   // The sum without the canary leaves the canary itself in the residual.
   if (chosen.in >= 0) {
@@ -188,14 +190,14 @@ void AuditObserver::change_released(const mechanism::ValuesSeen& seen) {
   const auto changes_of = [&](const std::vector<std::int64_t>& records) {
     const auto losses = [&](double x) { return reference_.losses(weights - direction * x, records); };
     return Reference::clamped_change(losses(seen.origin.abscissas.front()),
-                                     losses(seen.origin.abscissas.back()), plan_.sensitivity());
+                                     losses(seen.origin.abscissas.back()), plan_.clipping.sensitivity());
   };
   const auto sum = changes_of(rows).sum().view({1});
   const auto residual = (seen.released.front() * gradient_.divisor - sum) / gradient_scale();
   keep_residual(seen.step, rows, residual, sum);
   if (experiment_.canaries.empty()) return;
   const auto changes = changes_of(experiment_.canaries);
-  const auto chosen = choose(rows, changes.abs() >= kAlive * plan_.sensitivity(),
+  const auto chosen = choose(rows, changes.abs() >= kAlive * plan_.clipping.sensitivity(),
                              reference_.losses(weights, experiment_.canaries));
   const double noise = residual.item<double>();
   if (chosen.in >= 0) {

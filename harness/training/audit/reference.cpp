@@ -40,7 +40,8 @@ Reference::Reference(const trial::TrialConfig& config, const datasets::SplitData
       widths_{split.features.size(1)},
       plan_(config.privacy),
       kept_(1 - rounding_of(config)) {
-  HYFREEDP_CHECK(plan_.clipping != trial::Clipping::none && plan_.clipping != trial::Clipping::adaptive,
+  HYFREEDP_CHECK(plan_.clipping.rule != trial::ClippingRule::none &&
+                     plan_.clipping.rule != trial::ClippingRule::adaptive,
                  "an audit needs clipping to one threshold");
   const auto options = read_options<models::MlpOptions>(config.model.options);
   relu_ = options.activation == models::MlpActivation::relu;
@@ -81,26 +82,26 @@ Tensor Reference::losses_of_copies(const Tensor& weights, const Tensor& features
 
 Tensor Reference::factors_of(const Tensor& part, double share) const {
   const auto norms = part.square().sum(1, true).sqrt();
-  switch (plan_.clipping) {
-    case trial::Clipping::auto_s:
-      return at::minimum(share / (norms + plan_.clipping_constant), share * kept_ / norms);
-    case trial::Clipping::auto_v:
+  switch (plan_.clipping.rule) {
+    case trial::ClippingRule::auto_s:
+      return at::minimum(share / (norms + plan_.clipping.constant), share * kept_ / norms);
+    case trial::ClippingRule::auto_v:
       return at::where(norms > 1e-12, share * kept_ / norms, share * kept_ * 1e12);
     default:
-      return (share * kept_ * plan_.clipping_constant / norms).clamp_max(1);
+      return (share * kept_ * plan_.clipping.constant / norms).clamp_max(1);
   }
 }
 
 Tensor Reference::clip(const Tensor& gradients) const {
   std::vector<Tensor> parts;
-  if (plan_.groups == trial::ClippingGroups::all) {
+  if (plan_.clipping.groups == trial::ClippingGroups::all) {
     parts.push_back(gradients * factors_of(gradients, 1));
   } else {
     const auto layers = static_cast<double>(widths_.size() - 1);
     std::int64_t offset = 0;
     for (std::size_t k = 0; k + 1 < widths_.size(); ++k) {
       const auto size = (widths_[k] + 1) * widths_[k + 1];
-      const double weight = plan_.shares == trial::GroupShares::size
+      const double weight = plan_.clipping.shares == trial::GroupShares::size
                                 ? static_cast<double>(size) / static_cast<double>(dimension_)
                                 : 1 / layers;
       const auto part = gradients.narrow(1, offset, size);

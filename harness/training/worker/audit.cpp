@@ -47,12 +47,10 @@ std::string runs_text(const audit::Request& request, const audit::Observations& 
   return text;
 }
 
-std::string clipping_text(const audit::Request& request) {
-  const auto plan = request.plan.to_json();
-  auto clipping = string_or(plan, "clipping", "");
-  if (request.plan.groups == trial::ClippingGroups::all) return clipping;
-  return fmt::format("{} {} ({})", clipping, string_or(plan, "clipping_groups", ""),
-                     string_or(plan, "clipping_shares", "uniform"));
+std::string clipping_text(const trial::Clipping& clipping) {
+  if (!clipping.per_layer()) return name_of(clipping.rule);
+  return fmt::format("{} {} ({})", name_of(clipping.rule), name_of(clipping.groups),
+                     name_of(clipping.shares));
 }
 
 json::object describe(const audit::Request& request, const audit::Observations& observed) {
@@ -60,9 +58,9 @@ json::object describe(const audit::Request& request, const audit::Observations& 
   const bool follows_losses = request.plan.released == trial::Released::loss_change;
   json::object setting{
       {"model", follows_losses ? fmt::format("{}, changes of losses along random directions, clipping {}",
-                                             request.model, clipping_text(request))
+                                             request.model, clipping_text(request.plan.clipping))
                                : fmt::format("{}, {} parameters, clipping {}", request.model, d,
-                                             clipping_text(request))},
+                                             clipping_text(request.plan.clipping))},
       {"data", fmt::format("{} generated records, {} of them canaries, sampled at rate {}",
                            request.plan.population, request.canaries, request.plan.sample_rate)},
       {"runs", fmt::format("{}, {} steps each, gradient noise {:.5g}", runs_text(request, observed),
