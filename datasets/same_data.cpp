@@ -245,6 +245,10 @@ bool supersedes(const DataIdentity& newer, const DataIdentity& older) {
 
 DataIdentity as_known_now(DataIdentity data) {
   if (data.kind != DataKind::own) return data;
+  // Recorded when a file of lines still had its ending in its name.
+  if (constexpr std::string_view kLines = ".txt)"; data.name.ends_with(kLines)) {
+    data.name.replace(data.name.size() - kLines.size(), kLines.size(), ")");
+  }
   for (const auto& files : files_in(data.marks)) {
     for (const auto& other : content_marks(files).common_train) {
       if (!data.alike.contains(other)) data.common.insert(other);

@@ -28,17 +28,12 @@ std::string file_of(const std::string& mark) {
   return is_mark ? folder() + "/" + mark + ".json" : "";
 }
 
-std::set<std::string> marks_in(const json::object& object, const char* part) {
-  std::set<std::string> marks;
-  const auto* list = object.if_contains(part);
-  if (list == nullptr || !list->is_array()) return marks;
-  for (const auto& mark : list->get_array()) {
-    if (mark.is_string()) marks.emplace(mark.get_string());
-  }
-  return marks;
-}
+constexpr const char* kTag = "tag";
 
-json::array as_list(const std::set<std::string>& marks) { return json::array(marks.begin(), marks.end()); }
+// Tells whether what is kept was changed. None without a secret.
+std::optional<std::string> tag_of(const json::object& object) {
+  return secret_mark("what is kept of own files " + canonical_json(object));
+}
 
 // SHA-256 of each of some records.
 using Records = std::vector<std::string>;
@@ -128,16 +123,8 @@ Result<void> add_common(const std::string& mark, const MarkedReadings& single, C
 
 Result<void> write(const std::string& file, const ContentMarks& before, const ContentMarks& marks) {
   if (marks == before) return {};
-  const json::object object{{"all", as_list(marks.all)},
-                            {"train", as_list(marks.train)},
-                            {"test", as_list(marks.test)},
-                            {"common_train", as_list(marks.common_train)},
-                            {"common_test", as_list(marks.common_test)},
-                            {"compared", as_list(marks.compared)},
-                            {"readings", as_list(marks.readings)},
-                            {"as_marked", marks.as_marked},
-                            {"tests_on_training", marks.tests_on_training},
-                            {"secret", marks.secret}};
+  auto object = as_json(marks);
+  object[kTag] = tag_of(object).value_or("");
   return write_file_atomically(file, canonical_json(object) + "\n", 0600);
 }
 
@@ -181,6 +168,8 @@ Result<void> Reader::keep(bool other_people) && {
   auto single = single_ ? std::optional(std::move(*single_).marks()) : std::nullopt;
   auto all = kept_marks(folder(), mark_);
   if (!all) return all.error();
+  // Changed since, or of nobody knows when: they are read again.
+  if (before.as_marked != marked_file(folder(), mark_)) all->clear();
   if (single) {
     const bool now =
         !test.empty() && tests_on_training_records(pairs_ ? std::move(*pairs_).marks() : *single);
@@ -257,12 +246,12 @@ bool were_compared(const std::string& files_mark, const std::string& other) {
   if (files_mark == other) return true;
   std::map<std::string, std::string> now;  // by files' mark
   for (const auto& file : marked_files(folder())) now.emplace(file.substr(0, file.find(' ')), file);
-  const auto was_with = [&](const std::string& one, const std::string& two) {
-    const auto marks = content_marks(one);
-    return now.contains(one) && now.contains(two) && marks.as_marked == now.at(one) &&
-           marks.compared.contains(now.at(two));
-  };
-  return was_with(files_mark, other) || was_with(other, files_mark);
+  if (!now.contains(files_mark) || !now.contains(other)) return false;
+  const auto ours = content_marks(files_mark), theirs = content_marks(other);
+  const auto& our_file = now.at(files_mark);
+  const auto& their_file = now.at(other);
+  return ours.as_marked == our_file && theirs.as_marked == their_file &&
+         (ours.compared.contains(their_file) || theirs.compared.contains(our_file));
 }
 
 std::string train_part(const std::string& files_mark) { return files_mark + " train"; }
@@ -271,19 +260,14 @@ std::string test_part(const std::string& files_mark) { return files_mark + " tes
 ContentMarks content_marks(const std::string& files_mark) {
   const auto file = file_of(files_mark);
   if (file.empty() || !std::filesystem::exists(file)) return {};
-  const auto read = read_json_file(file);
+  auto read = read_json_file(file);
   if (!read || !read->is_object()) return {};
-  const auto& object = read->get_object();
-  return {.all = marks_in(object, "all"),
-          .train = marks_in(object, "train"),
-          .test = marks_in(object, "test"),
-          .common_train = marks_in(object, "common_train"),
-          .common_test = marks_in(object, "common_test"),
-          .compared = marks_in(object, "compared"),
-          .readings = marks_in(object, "readings"),
-          .as_marked = string_or(object, "as_marked", ""),
-          .tests_on_training = bool_or(object, "tests_on_training", false),
-          .secret = string_or(object, "secret", "")};
+  auto& object = read->get_object();
+  const auto tag = string_or(object, kTag, "");
+  object.erase(kTag);
+  if (tag_of(object) != tag) return {};
+  auto marks = from_json<ContentMarks>(object, file);
+  return marks ? std::move(*marks) : ContentMarks();
 }
 
 Result<void> keep_content(const json::object& options, const std::vector<std::string>& classes,

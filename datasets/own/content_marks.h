@@ -20,6 +20,7 @@
 
 #include "datasets/formats/number_table.h"
 #include "datasets/image/image_folder.h"
+#include "harness/base/describe.h"
 #include "harness/base/json.h"
 
 namespace hyfreedp::datasets {
@@ -40,7 +41,11 @@ struct ContentMarks {
   std::string secret;  // that they are under: mark_of_secret() then
 
   bool operator==(const ContentMarks&) const = default;
+  static constexpr bool kMayLack = true;
 };
+BOOST_DESCRIBE_STRUCT(ContentMarks, (),
+                      (all, train, test, common_train, common_test, compared, readings, as_marked,
+                       tests_on_training, secret))
 
 // As what the options have files read, whose records differ by that: images, or rows by columns of
 // texts or by numbers beside a column with the class. What follows from the files alone is left
@@ -55,7 +60,8 @@ bool were_compared(const std::string& files_mark, const std::string& other);
 std::string train_part(const std::string& files_mark);
 std::string test_part(const std::string& files_mark);
 
-// Returns what is kept of the files of that mark; empty if nothing is.
+// Returns what is kept of the files of that mark; empty if nothing is, or if it was changed since, or
+// kept under another secret.
 ContentMarks content_marks(const std::string& files_mark);
 
 // Computes and keeps the marks of a table's files, by what `options` know the files by. `test` has

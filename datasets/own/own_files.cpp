@@ -171,7 +171,7 @@ OwnName own_name(const std::string& path) {
   if (!whole.has_filename()) whole = whole.parent_path();  // "images/"
   OwnName own{.name = whole.filename().string(), .ending = ""};
   for (const std::string ending :
-       {".gz", ".tgz", ".tar", ".zip", ".csv", ".tsv", ".libsvm", ".jsonl", ".safetensors"}) {
+       {".gz", ".tgz", ".tar", ".zip", ".txt", ".csv", ".tsv", ".libsvm", ".jsonl", ".safetensors"}) {
     if (!own.name.ends_with(ending)) continue;
     own.name.resize(own.name.size() - ending.size());
     own.ending = ending + own.ending;

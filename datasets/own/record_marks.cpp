@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <iterator>
+#include <mutex>
 #include <utf8proc.h>
 
 #include "harness/base/files.h"
@@ -87,6 +88,32 @@ Result<MarkedReadings> read_marks(const std::string& file) {
 }
 
 std::string text_of(const MarkedReadings& marks) { return canonical_json(as_json(MarksFile{marks})) + "\n"; }
+
+std::string digest_of(const std::string& text) { return sha256_hex(text).substr(0, 32); }
+
+// Empty where there is no file. One that has not changed since is not read again.
+std::string digest_of_file(const std::string& file) {
+  struct Read {
+    std::filesystem::file_time_type written;
+    std::uintmax_t size = 0;
+    std::string digest;
+  };
+  static std::mutex mutex;
+  static std::map<std::string, Read> known;
+  std::error_code absent;
+  const auto written = std::filesystem::last_write_time(file, absent);
+  if (absent) return "";
+  const auto size = std::filesystem::file_size(file, absent);
+  if (absent) return "";
+  const std::lock_guard lock(mutex);
+  auto& one = known[file];
+  if (one.digest.empty() || one.written != written || one.size != size) {
+    const auto text = read_file(file);
+    if (!text) return "";
+    one = {written, size, digest_of(*text)};
+  }
+  return one.digest;
+}
 
 void add_common(const RecordMarks& marks, const RecordMarks& other, CommonRecords& common) {
   const Rows train{marks.train, marks.whole_train}, test{marks.test, marks.whole_test};
@@ -175,20 +202,19 @@ std::set<std::string> marked_files(const std::string& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder, absent)) {
     const auto name = entry.path().filename().string();
     if (!name.ends_with(kEnding)) continue;
-    const auto size = std::filesystem::file_size(entry.path(), absent);
-    if (!absent) found.insert(fmt::format("{} {}", name.substr(0, name.size() - kEnding.size()), size));
+    auto file = marked_file(folder, name.substr(0, name.size() - kEnding.size()));
+    if (!file.empty()) found.insert(std::move(file));
   }
   return found;
 }
 
 std::string marked_file(const std::string& files_mark, const MarkedReadings& marks) {
-  return fmt::format("{} {}", files_mark, text_of(marks).size());
+  return files_mark + " " + digest_of(text_of(marks));
 }
 
 std::string marked_file(const std::string& folder, const std::string& files_mark) {
-  std::error_code absent;
-  const auto size = std::filesystem::file_size(file_of(folder, files_mark), absent);
-  return absent ? "" : fmt::format("{} {}", files_mark, size);
+  const auto digest = digest_of_file(file_of(folder, files_mark));
+  return digest.empty() ? "" : files_mark + " " + digest;
 }
 
 Result<std::vector<CommonRecords>> with_common_records(const std::string& folder,

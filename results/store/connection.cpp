@@ -14,7 +14,12 @@ constexpr int kBusyMilliseconds = 10000;
 }  // namespace
 
 Connection::Connection(const std::string& file, const std::string& name, int flags)
-    : path(file), database(name, flags, kBusyMilliseconds) {}
+    : path(file), database(name, flags, kBusyMilliseconds) {
+  keep_references();
+}
+
+// Rows go with the row that they refer to. SQLite has this for a connection, not for a file.
+void Connection::keep_references() { database.exec("PRAGMA foreign_keys = ON"); }
 
 void Connection::put_log_away() noexcept {
   statements.clear();
@@ -28,7 +33,6 @@ void Connection::put_log_away() noexcept {
 
 Result<void> Connection::prepare(bool read_only) {
   return guarded([&]() -> Result<void> {
-    database.exec("PRAGMA foreign_keys = ON");
     if (!read_only) {
       database.exec("PRAGMA journal_mode = WAL");
       // The start of a run is recorded here before it is known anywhere else.
@@ -49,6 +53,7 @@ void Connection::continue_in_memory() {
   SQLite::Database copy(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
   SQLite::Backup(copy, database).executeStep();
   database = std::move(copy);
+  keep_references();
 }
 
 Result<void> Connection::write_together(const std::function<Result<void>()>& body) {

@@ -92,6 +92,7 @@ struct Connection {
     std::unique_ptr<SQLite::Statement> statement_;
   };
 
+  void keep_references();
   // Goes on with a copy in memory.
   void continue_in_memory();
 };

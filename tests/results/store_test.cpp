@@ -9,6 +9,7 @@
 
 #include "results/store/records.h"
 #include "tests/results/small_database.h"
+#include "tests/trial/fixtures.h"
 
 namespace hyfreedp::results {
 namespace store_test {
@@ -207,6 +208,26 @@ TEST_P(StoreContract, AnotherSpecOfTheSameNameIsRefusedUnlessReplaced) {
   ASSERT_TRUE(writer().put_spec(other, true));
   EXPECT_TRUE(reader().studies("small")->empty());
   EXPECT_TRUE(reader().trial("trial-study-a-1-0-0")->has_value()) << "trained runs are not thrown away";
+}
+
+// The rows that a copy in memory keeps would hide those of the spec that took their place.
+TEST(ScratchStore, DropsTheRowsOfASpecThatIsReplaced) {
+  const trial::TemporaryFolder folder;
+  const auto path = folder.file("hyfreedp.sqlite");
+  {
+    const auto store = Store::open(path, Store::Mode::read_write).value();
+    ASSERT_TRUE(store->put_spec(small::spec()));
+    ASSERT_TRUE(small::fill(*store));
+  }
+  const auto scratch = Store::open(path, Store::Mode::scratch).value();
+  auto other = small::spec();
+  other.hash = "other";
+  ASSERT_TRUE(scratch->put_spec(other, true));
+  EXPECT_TRUE(scratch->studies("small")->empty());
+  auto orphan = small::study("a", "prodigy", 1.0, 0);
+  orphan.spec = "nobody";
+  EXPECT_FALSE(scratch->put_study(orphan));
+  EXPECT_EQ(Store::open(path, Store::Mode::read_only).value()->studies("small")->size(), 15u);
 }
 
 TEST_P(StoreContract, RowsComeInOneOrderHoweverTheyWereWritten) {

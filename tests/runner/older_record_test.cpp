@@ -119,6 +119,48 @@ TEST_F(OlderRecord, SeedsThatWereCancelledBeforeTheirBookingStayBooked) {
   EXPECT_NEAR(epsilon(), spent, 1e-6 * spent) << "booked once";
 }
 
+// Seeds that are not needed are booked like the dearest that was trained. The older database has them
+// of the version before, of which fewer were.
+TEST_F(OlderRecord, SeedsThatAreNotNeededStayBookedAtTheLaterPrice) {
+  const auto compared = [](int from) {
+    return boost::replace_all_copy(
+        spec_of("      - {id: a, method: random-search, options: {t_min: 5, t_max: 60}}\n"
+                "      - {id: b, method: fixed-rate, options: {lr: 2e-2}}\n",
+                "compared", "noise_seed: dearer"),
+        "seeds: [0, 1]",
+        fmt::format("seeds: {{until: paired interval of a - b is narrower than 10000, from: {}, to: 8}}",
+                    from));
+  };
+  run(compared(2));
+  const auto before = epsilon();
+  keep_database();
+  run(compared(6), true);
+  const auto spent = epsilon();
+  ASSERT_GT(spent, 1.05 * before);
+  put_database_back();
+  EXPECT_NEAR(epsilon(), spent, 1e-6 * spent);
+  run(compared(6), true);
+  EXPECT_NEAR(epsilon(), spent, 1e-6 * spent);
+}
+
+// The database has the rows, with a part of what was booked.
+TEST_F(OlderRecord, OfWhatIsBookedOfASeedTheMostCounts) {
+  run(boost::replace_all_copy(kCompared, "0.001", "10000"));
+  const auto spent = epsilon();
+  int lowered = 0;
+  for (auto study : world.store().studies("compared").value()) {
+    for (auto& one : study.composition.not_begun) {
+      for (auto& event : one.events) {
+        std::get<accounting::Batch>(event.what).count /= 2;
+        ++lowered;
+      }
+    }
+    ASSERT_TRUE(world.store().put_study(study));
+  }
+  EXPECT_EQ(lowered, 8) << "four seeds of two rows were not needed";
+  EXPECT_NEAR(epsilon(), spent, 1e-6 * spent);
+}
+
 // The selection of the added seed would be drawn a second time.
 TEST_F(OlderRecord, OfASpecThatGotASeedDoesNotHideItsRuns) {
   run(with_seeds("[0]"));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "datasets/own/own_files.h"
 #include "harness/runner/execute/budget.h"
 #include "harness/runner/odometer/odometer.h"
 #include "harness/runner/odometer/release.h"
@@ -180,6 +181,35 @@ TEST_F(TestData, OfWhichNobodyCanTellIsRefused) {
     const datasets::ScopedVariable other{"XDG_STATE_HOME", at("other-state")};
     EXPECT_THAT(why_not(world, free), HasSubstr("is not known"));
   }
+}
+
+// Without a secret no records are marked: files with a published checksum are read all the same.
+TEST_F(TestData, OfASpecByItselfIsRefusedWhereNobodyCanTell) {
+  std::string shuffled;
+  for (int i = 199; i >= 0; --i) shuffled += fmt::format("{},{},{}\n", i, i * i % 17, i % 2);
+  write("shuffled.csv", shuffled);
+  const auto with_checksum = [&](const std::string& name) {
+    const auto sum = datasets::own_files_checksum(at(name)).value();
+    return "{name: table-file, labels: '0, 1', sha256: " + sum + ", path: " + at(name) + "}";
+  };
+  const auto tested = [&](const std::string& test) {
+    return spec_of("sums", "  - {id: one, dataset: " + with_checksum("all.csv") +
+                               ", ood_test: [{id: shifted, dataset: " + with_checksum(test) + "}]}\n");
+  };
+  const auto why_not = [&](const std::string& yaml) {
+    write_file_atomically(at("spec.yaml"), yaml).value();
+    const auto spec = load_spec(at("spec.yaml"));
+    if (!spec) return spec.error().message;
+    World world;
+    const auto taken = check_test_sets(world.store(), world.out(), spec->content);
+    return taken ? "" : taken.error().message;
+  };
+  EXPECT_THAT(why_not(tested("shuffled.csv")), HasSubstr("the same data, by what the files contain"));
+  EXPECT_EQ(why_not(tested("more.csv")), "");
+  const datasets::ScopedVariable nowhere{"XDG_STATE_HOME", std::nullopt}, homeless{"HOME", std::nullopt};
+  EXPECT_THAT(why_not(tested("shuffled.csv")), HasSubstr("whether records are in both is not known"));
+  EXPECT_THAT(why_not(spec_of("sums", "  - {id: one, dataset: " + with_checksum("all.csv") + "}\n")),
+              testing::IsEmpty());
 }
 
 // The test split that belongs to the data is printed without noise like any other test set.

@@ -128,6 +128,18 @@ class StudyReader {
     }
   }
 
+  // Of a run that several have booked the most counts.
+  static void add_run(BookedSeed& seed, const trial::Composition::NotBegun& booked) {
+    const auto same = std::ranges::find(seed.runs, booked.trial, [](const auto& run) { return run.trial; });
+    if (same == seed.runs.end()) {
+      seed.runs.push_back(booked);
+      return;
+    }
+    EventTally most(same->events);
+    most.raise_to(EventTally(booked.events));
+    same->events = most.events();
+  }
+
   void add_booked(BookedSeed& seed, const Composition& composition) {
     seed.dataset = *composition.dataset;
     EventTally nameless;
@@ -139,7 +151,7 @@ class StudyReader {
       } else if (rest.trial.empty()) {
         nameless.add(rest.events);
       } else {
-        seed.runs.push_back(rest);
+        add_run(seed, rest);
       }
     }
     seed.nameless.raise_to(nameless);

@@ -426,14 +426,26 @@ Result<void> put_selections(results::Store& store, const ReleaseRecord& record) 
   return {};
 }
 
-// A seed of a comparison, of which the database has the row as one that was cancelled before it was
-// booked.
+trial::EventTally booked_of(const trial::Composition& composition) {
+  trial::EventTally booked;
+  for (const auto& one : composition.not_begun) booked.add(one.events);
+  return booked;
+}
+
+// Puts back what a seed of a comparison has booked, where the database has its row without runs and
+// with less: as one that was cancelled before it was booked, or that an earlier version of the spec
+// had booked at a lower price. The most of what is booked of a seed counts.
 Result<void> put_booked_seed(results::Store& store, const results::StudyRecord& recorded) {
   const auto& composition = recorded.composition;
   if (composition.not_begun.empty() || !composition.dataset) return {};
   const auto known = store.study(recorded.id);
   if (!known) return known.error();
-  if (!*known || !results::is_cancelled(**known) || !(**known).composition.not_begun.empty()) return {};
+  if (!*known) return {};
+  const auto& row = **known;
+  const bool has_answer =
+      results::is_answered(row) && !results::is_cancelled(row) && !results::is_not_needed(row);
+  const bool has_begun = !row.composition.not_begun.empty() && !row.trials.empty();
+  if (has_answer || has_begun || booked_of(row.composition).contains(booked_of(composition))) return {};
   return store.put_retired({recorded.id, recorded.spec, recorded.method, composition, recorded.trials});
 }
 
