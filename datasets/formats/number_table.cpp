@@ -18,14 +18,27 @@ namespace {
 
 constexpr std::size_t kMostValues = std::size_t{1} << 28;
 
-Result<float> number_in(const std::string& column, const std::string& field) {
-  const auto* begin = field.data();
-  const auto* end = begin + field.size();
+// The number that a field begins with, and whether it is all of the field.
+struct Field {
   double value = 0;
-  const auto read = std::from_chars(field.starts_with('+') ? begin + 1 : begin, end, value);
-  if (read.ec == std::errc() && read.ptr == end && std::isfinite(static_cast<float>(value)))
-    return static_cast<float>(value);
-  if (read.ec != std::errc::invalid_argument && read.ptr == end && !std::isnan(value)) {
+  std::errc failure = {};
+  bool is_whole = false;
+};
+
+Field read_field(std::string_view field) {
+  if (field.starts_with('+')) field.remove_prefix(1);
+  Field found;
+  const auto* end = field.data() + field.size();
+  const auto read = std::from_chars(field.data(), end, found.value);
+  found.failure = read.ec;
+  found.is_whole = read.ptr == end;
+  return found;
+}
+
+Result<float> number_in(const std::string& column, const std::string& field) {
+  if (const auto number = number_of(field)) return *number;
+  const auto read = read_field(field);
+  if (read.failure != std::errc::invalid_argument && read.is_whole && !std::isnan(read.value)) {
     return error(fmt::format("the column '{}' has '{}', which is beyond the numbers of float32.",
                              as_one_line(column), as_one_line(field.substr(0, 40))));
   }
@@ -146,6 +159,13 @@ Result<void> add_records(CsvReader& reader, const std::string& path, std::size_t
 }
 
 }  // namespace
+
+std::optional<float> number_of(std::string_view field) {
+  const auto read = read_field(field);
+  const auto number = static_cast<float>(read.value);
+  const bool is_number = read.failure == std::errc() && read.is_whole && std::isfinite(number);
+  return is_number ? std::optional(number) : std::nullopt;
+}
 
 bool is_blank(std::string_view text) {
   return text.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,9 @@ Result<NumberTable> read_text_json_lines(const std::string& path, const TextColu
 // The lines of a file (lines.h) as such rows without a class. Errors: text that is not UTF-8, no
 // line that has a text, and unless `blank_too` each line that has none.
 Result<NumberTable> read_text_lines(const std::string& path, bool blank_too);
+
+// The number that all of a field is, as a feature is read; none where it is not a finite float.
+std::optional<float> number_of(std::string_view field);
 
 // True if a text has nothing but blanks of ASCII.
 bool is_blank(std::string_view text);

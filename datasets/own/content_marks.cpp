@@ -1,7 +1,6 @@
 #include "datasets/own/content_marks.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -212,10 +211,11 @@ std::string reading_of_rows(const json::object& options) {
   }
   // The same bytes are lines in one file, and a table in another.
   told["ending"] = own_name(own_path(options)).ending;
-  // Texts that were marked by their bytes are marked again.
+  // Texts that were marked by their bytes are marked again, and so are rows whose classes were not
+  // taken for numbers where they have a plus sign.
   const auto* text = told.if_contains("text");
   const bool has_texts = text != nullptr && *text != "";
-  return (has_texts ? "plain texts " : "table ") + canonical_json(told);
+  return (has_texts ? "plain texts " : "table of numbers ") + canonical_json(told);
 }
 
 namespace {
@@ -272,14 +272,9 @@ ContentMarks content_marks(const std::string& files_mark) {
 
 Result<void> keep_content(const json::object& options, const std::vector<std::string>& classes,
                           const NumberTable& train, const NumberTable& test) {
+  // As the other file reads the column, of which these are the classes.
   std::vector<std::optional<float>> numbers;
-  for (const auto& name : classes) {
-    float number = 0;
-    const auto* end = name.data() + name.size();
-    const auto read = std::from_chars(name.data(), end, number);
-    const bool is_number = read.ec == std::errc() && read.ptr == end;
-    numbers.push_back(is_number ? std::optional(number) : std::nullopt);
-  }
+  for (const auto& name : classes) numbers.push_back(number_of(name));
   Reader reader(marked_now(options), reading_of_rows(options));
   reader.add_rows(train, numbers, false);
   reader.add_rows(test, numbers, true);

@@ -1,6 +1,7 @@
 // A limit on the odometer: what it refuses, reserves and foresees.
 #include "harness/runner/execute/budget.h"
 
+#include <boost/algorithm/string/replace.hpp>
 #include <gmock/gmock.h>
 #include <map>
 
@@ -243,6 +244,35 @@ TEST(Budget, StopsAStudyThatAsksForTooMuchOnItsWay) {
   for (const auto& study : world.store().studies("rounds").value()) {
     EXPECT_EQ(study.state, results::StudyState::concluded);
   }
+}
+
+// A seed that is not needed is charged as the dearest that was trained; searches draw their steps, or
+// ask for them later.
+TEST(Budget, ReservesSeedsThatMayNotBeNeededAtThePriceOfTheDearest) {
+  int refused = 0, rose = 0;
+  for (const std::string row :
+       {"{id: a, method: random-search, options: {t_min: 5, t_max: 60}}",
+        "{id: a, method: linear-scaling, options: {t_min: 2, t_max: 20, r_max: 8}}"}) {
+    for (const std::string from : {"2", "4"}) {
+      const auto spec = boost::replace_all_copy(
+          spec_of("compared",
+                  "      - " + row + "\n      - {id: b, method: fixed-rate, options: {lr: 2e-2}}\n"),
+          "seeds: [0, 1]",
+          "seeds: {until: paired interval of a - b is narrower than 10000, from: " + from + ", to: 6}");
+      World asked;
+      const auto then = reserved(asked, spec, {})->forecast(kDelta)->at(0).then;
+      for (const double cap : {then, 1.2 * then, 3 * then}) {
+        World world;
+        FakeExecutor executor;
+        const auto report = run_within(world, spec, cap, executor);
+        EXPECT_LE(epsilon_of(world), cap * (1 + 1e-6)) << row << " from " << from;
+        refused += report.refused ? 1 : 0;
+        rose += epsilon_of(world) > 0.99 * then ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(refused, 0);
+  EXPECT_GT(rose, 0);
 }
 
 }  // namespace budget_test

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "harness/base/text.h"
+#include "harness/mechanism/releases.h"
+#include "harness/runner/execute/cancelled_study.h"
 #include "harness/trial/config_text.h"
 #include "results/store/states.h"
 #include "results/table/cell_text.h"
@@ -46,6 +48,11 @@ void begin_runs(std::size_t count, std::vector<std::vector<accounting::Event>>& 
                  reserved.begin() + static_cast<std::ptrdiff_t>(std::min(count, reserved.size())));
 }
 
+std::string row_of(const PlannedStudy& study) {
+  const auto& cell = study.cell;
+  return fmt::format("{}\n{}\n{}", cell.panel, cell.row, cell.epsilon.value_or(0));
+}
+
 }  // namespace
 
 bool is_reserved_as_selection(const baselines::Baseline& baseline) {
@@ -80,16 +87,56 @@ void Budget::add_rest(const PlannedStudy& study, const std::vector<trial::TrialC
   begin_runs(over.size(), rest->second.runs);
 }
 
-Odometer Budget::with_rests(Odometer odometer, const Rests& rests) {
-  for (const auto& [key, rest] : rests) {
+Result<void> Budget::add_seed(const PlannedStudy& study, const results::StudyRecord* recorded,
+                              ComparedRows& rows) const {
+  if (!study.sure_seeds || study.baseline->confidential_runs) return {};
+  const auto [place, is_new] = rows.try_emplace(row_of(study));
+  auto& row = place->second;
+  row.dataset = study.cell.base.dataset;
+  // The rows of a spec are recorded together.
+  if (is_new && recorded != nullptr) {
+    auto known = dearest_seed(*store_, *recorded);
+    if (!known) return known.error();
+    row.dearest.raise_to(*known);
+  }
+  if (recorded != nullptr && results::is_answered(*recorded)) return {};
+  row.seeds[study.id].has_begun =
+      study.cell.seed < *study.sure_seeds || (recorded != nullptr && !recorded->trials.empty());
+  return {};
+}
+
+// The seed asks for the run.
+void Budget::add_run(const PlannedStudy& study, const std::string& id, const trial::TrialConfig& config,
+                     ComparedRows& rows) {
+  const auto row = rows.find(row_of(study));
+  if (row == rows.end()) return;
+  const auto seed = row->second.seeds.find(study.id);
+  if (seed == row->second.seeds.end()) return;
+  auto& [runs, planned, has_begun] = seed->second;
+  if (runs.insert(id).second) planned.add(mechanism::events(config));
+  if (has_begun) row->second.dearest.raise_to(planned);
+}
+
+Odometer Budget::with_reserved(Odometer odometer, const Reserved& reserved) {
+  for (const auto& [key, rest] : reserved.rests) {
     for (const auto& events : rest.runs) odometer.of(rest.dataset).add(events);
+  }
+  for (const auto& [key, row] : reserved.rows) {
+    for (const auto& [study, seed] : row.seeds) {
+      if (seed.has_begun) continue;
+      auto own = seed.planned;
+      if (const auto rest = reserved.rests.find(study); rest != reserved.rests.end()) {
+        for (const auto& events : rest->second.runs) own.add(events);
+      }
+      odometer.of(row.dataset).add(row.dearest.beyond(own).events());
+    }
   }
   return odometer;
 }
 
 Result<void> Budget::reserve(const std::vector<PlannedStudy>& studies) {
   auto wanted = then_;
-  auto rests = rests_;
+  auto reserved = reserved_;
   auto admitted = admitted_;
   std::set<std::string> datasets;  // names of the data
   std::set<std::string> needed;    // those on which anything would start
@@ -106,6 +153,7 @@ Result<void> Budget::reserve(const std::vector<PlannedStudy>& studies) {
   for (const auto& study : studies) {
     const auto found = known.find(study.id);
     const auto* recorded = found != known.end() ? &found->second : nullptr;
+    if (auto added = add_seed(study, recorded, reserved.rows); !added) return added;
     if (recorded != nullptr && results::is_answered(*recorded)) continue;
     if (is_reserved_as_selection(*study.baseline) && study.cell.epsilon) {
       const auto selection = study.baseline->selection(study.cell);
@@ -121,9 +169,10 @@ Result<void> Budget::reserve(const std::vector<PlannedStudy>& studies) {
     }
     const auto wishes = study.baseline->next(study.cell, {});
     if (!wishes || wishes->empty()) continue;  // the run will say so
-    add_rest(study, *wishes, recorded, rests);
+    add_rest(study, *wishes, recorded, reserved.rests);
     for (const auto& config : *wishes) {
       const auto id = ids.id_of(config);
+      add_run(study, id, config, reserved.rows);
       if (dataset != config.dataset) {
         dataset = config.dataset;
         of_dataset = &wanted.of(config.dataset);
@@ -140,9 +189,9 @@ Result<void> Budget::reserve(const std::vector<PlannedStudy>& studies) {
       spending.plan(config);
     }
   }
-  if (auto checked = check(wanted, rests, needed); !checked) return checked;
+  if (auto checked = check(wanted, reserved, needed); !checked) return checked;
   then_ = std::move(wanted);
-  rests_ = std::move(rests);
+  reserved_ = std::move(reserved);
   admitted_ = std::move(admitted);
   touched_.insert(datasets.begin(), datasets.end());
   return {};
@@ -150,7 +199,7 @@ Result<void> Budget::reserve(const std::vector<PlannedStudy>& studies) {
 
 Result<void> Budget::reserve_instead(const std::vector<PlannedStudy>& studies) {
   then_ = opened_;
-  rests_.clear();
+  reserved_ = {};
   admitted_.clear();
   touched_.clear();
   return reserve(studies);
@@ -159,29 +208,35 @@ Result<void> Budget::reserve_instead(const std::vector<PlannedStudy>& studies) {
 Result<void> Budget::admit(const PlannedStudy& study, const std::vector<trial::TrialConfig>& wishes) {
   if (is_reserved_as_selection(*study.baseline)) return {};
   auto wanted = then_;
-  auto rests = rests_;
+  auto reserved = reserved_;
   std::set<std::string> fresh;
   std::set<std::string> datasets;
+  if (const auto row = reserved.rows.find(row_of(study)); row != reserved.rows.end()) {
+    // The seeds that have not begun may be charged as much.
+    row->second.seeds[study.id].has_begun = true;
+    datasets.insert(wanted.identity(study.cell.base.dataset).name);
+  }
   for (const auto& config : wishes) {
     const auto id = config.id();
+    add_run(study, id, config, reserved.rows);
     if (then_.final_runs.contains(id) || admitted_.contains(id) || !fresh.insert(id).second) continue;
     wanted.of(config.dataset).plan(config);
     datasets.insert(wanted.identity(config.dataset).name);
   }
-  if (const auto rest = rests.find(study.id); rest != rests.end())
+  if (const auto rest = reserved.rests.find(study.id); rest != reserved.rests.end())
     begin_runs(fresh.size(), rest->second.runs);
-  if (auto checked = check(wanted, rests, datasets); !checked) return checked;
+  if (auto checked = check(wanted, reserved, datasets); !checked) return checked;
   then_ = std::move(wanted);
-  rests_ = std::move(rests);
+  reserved_ = std::move(reserved);
   admitted_.insert(fresh.begin(), fresh.end());
   touched_.insert(datasets.begin(), datasets.end());
   return {};
 }
 
-Result<void> Budget::check(const Odometer& wanted, const Rests& rests,
+Result<void> Budget::check(const Odometer& wanted, const Reserved& reserved,
                            const std::set<std::string>& datasets) const {
   if (!cap_) return {};
-  const auto all = with_rests(wanted, rests);
+  const auto all = with_reserved(wanted, reserved);
   for (const auto& name : datasets) {
     const auto* after = all.find(name);
     const auto title = after->title();
@@ -239,7 +294,7 @@ Result<void> Budget::check(const Odometer& wanted, const Rests& rests,
 Result<std::vector<Forecast>> Budget::forecast(std::optional<double> delta) const {
   std::vector<Forecast> all;
   std::set<const Spending*> told;
-  const auto then = with_rests(then_, rests_);
+  const auto then = with_reserved(then_, reserved_);
   for (const auto& name : touched_) {
     const auto* before = now_.find(name);
     const auto* after = then.find(name);

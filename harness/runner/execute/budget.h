@@ -11,8 +11,10 @@
 // A further round takes the place of what was reserved for it.
 //
 // If a comparison decides how many seeds are trained (spec::SequentialSeeds), all of them are
-// reserved. (Another exception: a seed that is not trained is charged as the dearest of its row,
-// which may be more than its own draws would have cost.)
+// reserved. A seed that is not trained is charged as the dearest of its row that was, which may be
+// more than its own draws would have cost: each seed that has not begun is reserved at the price of
+// the dearest that has, or begins in any case, and a run that raises this price is admitted with
+// what it raises.
 //
 // A run without privacy, or one that passes un-noised validation scores to its method, has no
 // epsilon. Under a limit it is refused, and so is everything on data that such a run has touched.
@@ -28,6 +30,7 @@
 
 #include "harness/runner/odometer/odometer.h"
 #include "harness/runner/spec/plan.h"
+#include "harness/trial/event_tally.h"
 
 namespace hyfreedp::runner {
 
@@ -79,19 +82,42 @@ class Budget {
     std::vector<std::vector<accounting::Event>> runs;
   };
   using Rests = std::map<std::string, Rest>;
+  // A row of whose seeds a comparison decides.
+  struct ComparedRow {
+    struct Seed {
+      std::set<std::string> runs;  // that it asks for
+      trial::EventTally planned;   // of these
+      bool has_begun = false;
+    };
+    trial::Named dataset;
+    trial::EventTally dearest;          // of the seeds that have begun
+    std::map<std::string, Seed> seeds;  // without an answer, by study
+  };
+  using ComparedRows = std::map<std::string, ComparedRow>;
+  // What is reserved beside whole runs.
+  struct Reserved {
+    Rests rests;
+    ComparedRows rows;
+  };
 
   void add_rest(const PlannedStudy& study, const std::vector<trial::TrialConfig>& first,
                 const results::StudyRecord* recorded, Rests& rests) const;
-  static Odometer with_rests(Odometer odometer, const Rests& rests);
-  // `wanted` has all but the rests.
-  Result<void> check(const Odometer& wanted, const Rests& rests, const std::set<std::string>& datasets) const;
+  // Adds the study's seed to its row, and what earlier seeds of the row cost.
+  Result<void> add_seed(const PlannedStudy& study, const results::StudyRecord* recorded,
+                        ComparedRows& rows) const;
+  static void add_run(const PlannedStudy& study, const std::string& id, const trial::TrialConfig& config,
+                      ComparedRows& rows);
+  static Odometer with_reserved(Odometer odometer, const Reserved& reserved);
+  // `wanted` has whole runs alone.
+  Result<void> check(const Odometer& wanted, const Reserved& reserved,
+                     const std::set<std::string>& datasets) const;
 
   const results::Store* store_;
   OutFolder out_;
   Odometer now_;     // what was released when this was opened
   Odometer opened_;  // and what may still be, before anything was reserved
-  Odometer then_;    // and what may still be, of all that was admitted, without the rests
-  Rests rests_;
+  Odometer then_;    // and what may still be, of the whole runs that were admitted
+  Reserved reserved_;
   std::optional<Cap> cap_;
   std::unordered_set<std::string> admitted_;  // runs
   std::set<std::string> touched_;             // names of data

@@ -163,6 +163,9 @@ Result<void> add_studies(const Spec& planned, const spec::Panel& panel, const sp
     return error(fmt::format("{}, {}: {} noise multipliers and {} epsilons", panel.id, row.id,
                              panel.noise_multipliers.size(), row.epsilons.size()));
   }
+  const auto sure_seeds = spec::has_sequential_seeds(panel, row)
+                              ? std::optional<std::int64_t>(panel.sequential->from)
+                              : std::nullopt;
   for (std::size_t column = 0; column < row.epsilons.size(); ++column) {
     const double epsilon = row.epsilons[column];
     const auto first = cell_of(planned, **baseline, panel, row, base, column, spec::target_of(epsilon));
@@ -176,7 +179,7 @@ Result<void> add_studies(const Spec& planned, const spec::Panel& panel, const sp
         if (auto checked = check_price(*reading, cell); !checked) return checked;
       }
       auto id = ids == StudyIds::computed ? identity.id(seed, texts.of(cell.base)) : std::string();
-      studies.push_back({std::move(id), std::move(cell), reading});
+      studies.push_back({std::move(id), std::move(cell), reading, sure_seeds});
     }
   }
   return {};

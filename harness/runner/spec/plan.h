@@ -42,6 +42,8 @@ struct PlannedStudy {
   std::string id;
   baselines::Cell cell;
   const baselines::Baseline* baseline = nullptr;
+  // Where a comparison decides how many of the row's seeds are trained: how many are in any case.
+  std::optional<std::int64_t> sure_seeds = {};
 };
 
 // Whoever asks only for the cells of studies need not wait for their hashes.
