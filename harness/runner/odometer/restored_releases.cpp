@@ -432,9 +432,9 @@ trial::EventTally booked_of(const trial::Composition& composition) {
   return booked;
 }
 
-// Puts back what a seed of a comparison has booked, where the database has its row without runs and
-// with less: as one that was cancelled before it was booked, or that an earlier version of the spec
-// had booked at a lower price. The most of what is booked of a seed counts.
+// Puts back what a seed of a comparison has booked, where the database has its row as one that was
+// cancelled before it was booked, or where it was not needed and the database has it without runs and
+// with less, as of an earlier version of the spec. The most of what is booked of a seed counts.
 Result<void> put_booked_seed(results::Store& store, const results::StudyRecord& recorded) {
   const auto& composition = recorded.composition;
   if (composition.not_begun.empty() || !composition.dataset) return {};
@@ -442,10 +442,10 @@ Result<void> put_booked_seed(results::Store& store, const results::StudyRecord& 
   if (!known) return known.error();
   if (!*known) return {};
   const auto& row = **known;
-  const bool has_answer =
-      results::is_answered(row) && !results::is_cancelled(row) && !results::is_not_needed(row);
-  const bool has_begun = !row.composition.not_begun.empty() && !row.trials.empty();
-  if (has_answer || has_begun || booked_of(row.composition).contains(booked_of(composition))) return {};
+  const bool was_unbooked = results::is_cancelled(row) && row.composition.not_begun.empty();
+  const bool has_less = results::is_not_needed(recorded) && row.trials.empty() &&
+                        !booked_of(row.composition).contains(booked_of(composition));
+  if (!was_unbooked && !has_less) return {};
   return store.put_retired({recorded.id, recorded.spec, recorded.method, composition, recorded.trials});
 }
 
