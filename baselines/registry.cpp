@@ -11,6 +11,7 @@
 #include "baselines/dpadamwosm.h"
 #include "baselines/dpmomentum.h"
 #include "baselines/dpsgd.h"
+#include "baselines/free_slope.h"
 #include "baselines/hyfreedp.h"
 #include "baselines/hyfreedp_plus.h"
 #include "baselines/linear_scaling.h"
@@ -46,6 +47,7 @@ const std::vector<Baseline>& registry() {
       hyfreedp(),
       hyfreedp_plus(),
       fixed_rate(),
+      free_slope(),
       // New baselines go above this line.
   };
   // clang-format on

@@ -340,6 +340,23 @@ Facts gen_facts() {
           .non_private_only = true};
 }
 
+Facts free_slope_facts() {
+  return {
+      .name = "free-slope",
+      .title = "free slope (ours)",
+      .source = "this project: the slope of released gradients along the step before",
+      .options = options_of<FreeSlopeOptions>(
+          {eta0("rate of the first step, of all groups"),
+           ranged_option("gain", kTiny, 10, "a rate changes by at most this, in natural logarithm, a step"),
+           ranged_option("kesten", 0, kNoLimit,
+                         "the gain is divided by 1 + this times the slope's changes of sign so far"),
+           ranged_option("beta", 0, kBelowOne, "decay of the mean square of slopes"),
+           plain_option("groups",
+                        "what has a rate of its own: each layer, all together, or as the "
+                        "network began (free_slope.h)")}),
+      .follows_slopes = true};
+}
+
 Result<const Facts*> find(const std::vector<Facts>& table, const std::string& kind, const std::string& name) {
   std::vector<std::string> names;
   for (const auto& facts : table) {
@@ -379,6 +396,7 @@ const std::vector<Facts>& controller_facts() {
       hyfreedp_facts(),
       hyfreedp_plus_facts(),
       gen_facts(),
+      free_slope_facts(),
       // New controllers go above this line.
   };
   return facts;

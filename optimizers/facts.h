@@ -24,7 +24,8 @@ struct Facts {
   // optimizer: what it follows is not a gradient but how much losses change along a random
   // direction (dp_zo.h)
   bool of_loss_changes = false;
-  bool probes = false;  // controller: needs private loss probes in the privacy plan
+  bool probes = false;          // controller: needs private loss probes in the privacy plan
+  bool follows_slopes = false;  // controller: needs released gradients of a dimension each
   // controller: its rule needs exact losses; private plans refuse it
   bool non_private_only = false;
 };

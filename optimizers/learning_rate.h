@@ -8,6 +8,9 @@
 //     results to observe().
 //   - loss_bound (R_l), radius and step size are functions of earlier released values and of public
 //     constants only.
+//   - A controller never sees a gradient either. One that follows slopes is told, layer by layer,
+//     how the gradient that step t released stands to the direction of step t - 1. That is a
+//     function of releases, so it costs no privacy.
 //   - Its state is enumerable, as for an optimizer.
 // Called by harness/training/trainer. Registered in optimizers/registry.cpp, facts in
 // optimizers/facts.h.
@@ -43,6 +46,26 @@ struct ProbeResult {
   double noise_sd = 0;
 };
 
+// The trainable parameters of one layer.
+struct TrainedLayer {
+  std::string name;
+  std::int64_t size = 0;
+  bool pretrained = false;  // begins at weights that were trained before
+};
+
+// How the released gradient m of a step stands to the direction u of the step before, of which the
+// weights went -rate u. m is a mean over the batch at the weights after that step.
+struct Slopes {
+  struct OfLayer {
+    double along = 0;   // <m, u> over the layer's parameters; positive: the step was too short
+    double length = 0;  // ||u|| over them
+  };
+  std::vector<OfLayer> layers;
+  // Standard deviation of the noise in each entry of m (public), sigma S / B: that of the noise in
+  // a layer's `along` is noise_sd times its `length`.
+  double noise_sd = 0;
+};
+
 class LearningRateController {
  public:
   virtual ~LearningRateController() = default;
@@ -51,6 +74,7 @@ class LearningRateController {
     std::int64_t steps = 0;
     std::int64_t dimension = 0;
     std::int64_t classes = 0;
+    std::vector<TrainedLayer> layers;
   };
   virtual void begin(const Start& start) = 0;
   virtual bool wants_probe(std::int64_t step) const {
@@ -62,6 +86,12 @@ class LearningRateController {
     return {};
   }
   virtual void observe(std::int64_t step, const ProbeResult& result) { (void)step, (void)result; }
+  // True if the rule is to be told slopes, at each step but the first, before its rates are asked.
+  virtual bool follows_slopes() const { return false; }
+  virtual void observe(const Slopes& slopes) { (void)slopes; }
+  // The step sizes of step t by layer, in the order of Start::layers; empty: learning_rate() for
+  // all.
+  virtual std::vector<double> layer_rates() const { return {}; }
   // The step size of step t, after the probe of that step if it has one.
   virtual double learning_rate(std::int64_t step) const = 0;
 

@@ -245,6 +245,18 @@ BOOST_DESCRIBE_STRUCT(HyFreeDpPlusOptions, (),
                       (eta0_rule, eta0, probe, rho, low, high, reach, radius_max, fits, share, until,
                        start_weight, loss_bound0, loss_bound_floor, loss_bound_change, losses))
 
+enum class SlopeGroups { origin, layers, all };
+BOOST_DESCRIBE_ENUM(SlopeGroups, origin, layers, all)
+
+struct FreeSlopeOptions {
+  double eta0 = 1e-5;
+  double gain = 0.35;
+  double kesten = 0.05;
+  double beta = 0.9;
+  SlopeGroups groups = SlopeGroups::origin;
+};
+BOOST_DESCRIBE_STRUCT(FreeSlopeOptions, (), (eta0, gain, kesten, beta, groups))
+
 struct GenOptions {
   AcceptanceOptions fit{.acceptance = Acceptance::gen};
   double eta0 = 1e-4;

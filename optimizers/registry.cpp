@@ -12,6 +12,7 @@
 #include "optimizers/dp_zo.h"
 #include "optimizers/dpadamwosm.h"
 #include "optimizers/facts.h"
+#include "optimizers/free_slope.h"
 #include "optimizers/gen.h"
 #include "optimizers/hyfreedp.h"
 #include "optimizers/hyfreedp_plus.h"
@@ -59,6 +60,7 @@ const Entry<LearningRateController> kControllers[] = {
     {"hyfreedp", make_hyfreedp},
     {"hyfreedp-plus", make_hyfreedp_plus},
     {"gen", make_gen},
+    {"free-slope", make_free_slope},
     // New controllers go above this line.
 };
 // clang-format on

@@ -177,7 +177,10 @@ std::optional<std::string> step_size_scalar(const json::object& trial_config) {
                                                                  {"d-adapt-sgd", "d"}, {"dog", "eta"},
                                                                  {"dowg", "eta"},      {"adadp", "lr_used"}};
   const auto controller = named_in(trial_config, "controller").name;
-  if (controller == "hyfreedp" || controller == "hyfreedp-plus" || controller == "gen") return "eta";
+  if (controller == "hyfreedp" || controller == "hyfreedp-plus" || controller == "gen" ||
+      controller == "free-slope") {
+    return "eta";
+  }
   const auto found = kOptimizers.find(named_in(trial_config, "optimizer").name);
   return found == kOptimizers.end() ? std::nullopt : std::optional<std::string>(found->second);
 }

@@ -60,8 +60,8 @@ bool were_compared(const std::string& files_mark, const std::string& other);
 std::string train_part(const std::string& files_mark);
 std::string test_part(const std::string& files_mark);
 
-// Returns what is kept of the files of that mark; empty if nothing is, or if it was changed since, or
-// kept under another secret.
+// Returns what is kept of the files of that mark; empty if nothing is, or if it was changed since,
+// or kept under another secret.
 ContentMarks content_marks(const std::string& files_mark);
 
 // Computes and keeps the marks of a table's files, by what `options` know the files by. `test` has

@@ -70,8 +70,8 @@ class RecordMarker {
 Result<MarkedReadings> kept_marks(const std::string& folder, const std::string& files_mark);
 Result<void> keep_record_marks(const std::string& folder, const std::string& files_mark,
                                const MarkedReadings& marks);
-// The files whose records are marked in `folder`, each as "MARK DIGEST" with a digest of what is kept
-// of it, which every further reading changes; and that of `marks`, as they would be kept.
+// The files whose records are marked in `folder`, each as "MARK DIGEST" with a digest of what is
+// kept of it, which every further reading changes; and that of `marks`, as they would be kept.
 std::set<std::string> marked_files(const std::string& folder);
 std::string marked_file(const std::string& files_mark, const MarkedReadings& marks);
 // The same of what is kept in `folder`; empty where nothing is.

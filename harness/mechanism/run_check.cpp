@@ -48,11 +48,15 @@ Result<void> check_controller(const TrialConfig& config) {
     return error(
         fmt::format("controller '{}' assumes exact losses and cannot run under a private plan.", facts.name));
   }
-  if ((**optimizer).owns_step_size && facts.probes) {
+  if ((**optimizer).owns_step_size && (facts.probes || facts.follows_slopes)) {
     return error(
         fmt::format("optimizer '{}' owns its step size, so controller '{}' has nothing to control; use an "
                     "optimizer that takes a learning rate.",
                     config.optimizer.name, facts.name));
+  }
+  if ((**optimizer).of_loss_changes && facts.follows_slopes) {
+    return error(fmt::format("controller '{}' follows slopes of gradients, and optimizer '{}' computes none.",
+                             facts.name, config.optimizer.name));
   }
   if (const auto warmup = read_options<optimizers::ScheduleOptions>(config.controller.options).warmup;
       warmup > 0 && warmup >= config.steps) {

@@ -11,6 +11,7 @@ using torch::Tensor;
 constexpr const char* kWeights = "weights";
 constexpr const char* kAverage = "average";
 constexpr const char* kFeatureMean = "feature_mean";
+constexpr const char* kDirection = "direction";
 constexpr const char* kClipping = "clipping";
 constexpr const char* kOptimizer = "optimizer";
 constexpr const char* kController = "controller";
@@ -49,6 +50,7 @@ Result<void> check(const State& state, const RunState& run) {
   if (!has_names_of(state.part(kController).scalars, run.controller.state_scalars())) {
     return unlike(kController);
   }
+  if (run.direction != nullptr && !is_like(find(state, kDirection), run.weights)) return unlike(kDirection);
   const auto* average = find(state, kAverage);
   if (average != nullptr && !is_like(average, run.weights)) return unlike(kAverage);
   return {};
@@ -67,6 +69,7 @@ State saved(const RunState& run) {
   if (run.average.parameters().defined()) all.tensors[kAverage] = run.average.parameters();
   all.add(kNorms, run.norms.state());
   if (run.feature_mean.defined()) all.tensors[kFeatureMean] = run.feature_mean;
+  if (run.direction != nullptr) all.tensors[kDirection] = *run.direction;
   all.add(kStep, {.tensors = {}, .scalars = run.scalars});
   return all;
 }
@@ -87,6 +90,7 @@ Result<void> restore(const State& state, const RunState& run) {
   for (auto& [name, tensor] : norms.tensors) tensor = own(tensor);
   run.norms.restore(norms);
   if (const auto* mean = find(state, kFeatureMean)) run.feature_mean = own(*mean);
+  if (run.direction != nullptr) *run.direction = own(*find(state, kDirection));
   run.scalars = state.part(kStep).scalars;
   return {};
 }

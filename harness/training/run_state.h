@@ -9,6 +9,7 @@
 //   feature_mean           [p], where one was released
 //   step/NAME              the last step's scalars, which the free step and later lines need
 //   clipping               the present threshold
+//   direction              [d], the last step's, where the controller follows slopes
 #pragma once
 
 #include <map>
@@ -31,6 +32,7 @@ struct RunState {
   StepNorms& norms;
   double& clipping_constant;
   torch::Tensor& feature_mean;  // undefined: none
+  torch::Tensor* direction;     // null: the next step does not need it
   std::map<std::string, double>& scalars;
 };
 

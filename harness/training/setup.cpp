@@ -9,6 +9,7 @@
 #include "harness/mechanism/run_check.h"
 #include "harness/models/facts/microbatch.h"
 #include "harness/training/cuda_settings.h"
+#include "harness/training/slopes.h"
 #include "optimizers/facts.h"
 
 namespace hyfreedp::training {
@@ -177,8 +178,12 @@ Checked<Setup> set_up(const trial::TrialConfig& config, const datasets::Dataset&
 Checked<void> begin_run(const trial::TrialConfig& config, Setup& setup) {
   const auto datasets_sizes = public_sizes(config);
   if (!datasets_sizes) return datasets_sizes.error();
-  setup.controller->begin(
-      {.steps = config.steps, .dimension = setup.network.dimension(), .classes = datasets_sizes->classes});
+  auto layers = trained_layers(config, setup.network, setup.input);
+  if (!layers) return invalid(layers.error().message);
+  setup.controller->begin({.steps = config.steps,
+                           .dimension = setup.network.dimension(),
+                           .classes = datasets_sizes->classes,
+                           .layers = std::move(*layers)});
   if (auto agree = check_probes(config, *setup.controller); !agree) return agree.error();
 
   optimizers::Layout layout;

@@ -21,6 +21,7 @@
 #include "harness/training/run_evaluation.h"
 #include "harness/training/run_state.h"
 #include "harness/training/setup.h"
+#include "harness/training/slopes.h"
 #include "harness/training/step_norms.h"
 #include "harness/training/whole_split.h"
 #include "harness/training/zeroth_order.h"
@@ -78,6 +79,7 @@ class Run {
         evaluation_(job, setup_, average_, kept_weights_),
         norms_(job.config, setup_.network.layout()),
         meter_(meter) {
+    if (setup_.controller->follows_slopes()) slopes_.emplace(setup_.network);
     if (setup_.augmentation) setup_.train.augment(&*setup_.augmentation);
     for (auto* reader : {&setup_.validation, &setup_.test}) reader->stop_when(job_.stop_requested);
     for (auto& reader : setup_.ood_test) reader.stop_when(job_.stop_requested);
@@ -146,6 +148,7 @@ class Run {
             .norms = norms_,
             .clipping_constant = setup_.clipping.constant,
             .feature_mean = feature_mean_,
+            .direction = slopes_ ? &direction_ : nullptr,
             .scalars = scalars_};
   }
 
@@ -248,7 +251,7 @@ class Run {
   // steps done again, and this one after them. False where a weight is not finite.
   bool take_free_step() {
     const auto direction = setup_.optimizer->free_direction();
-    return !direction.defined() || job_.parts.weight_step(weights_, direction, scalars_.at("eta"), weights_);
+    return !direction.defined() || step_along(direction, scalars_.at("eta"));
   }
 
   bool has_free_step() const { return setup_.optimizer->free_direction().defined(); }
@@ -299,6 +302,7 @@ class Run {
     auto released = setup_.zeroth_order ? release_change_and_advance(rate) : release_and_advance(rate);
     if (!released) return released.error();
     scalars_ = setup_.optimizer->scalars();
+    follow_slopes();
     norms_.add_to(scalars_, step_ + 1 == job_.config.steps);
     if (initial_.defined()) {
       scalars_["distance"] = (weights_.to(torch::kFloat64) - initial_).norm().item<double>();
@@ -315,14 +319,38 @@ class Run {
     const bool owns = setup_.optimizer->owns_step_size();
     const double eta = owns ? 1.0 : setup_.controller->learning_rate(step_);
     scalars_["eta"] = owns ? reported_eta(scalars_, rate) : eta;
-    const bool diverged = !finite || !fits(eta, weights_);
+    const bool diverged = !finite || !fits_all(eta);
     const auto reproduced = mechanism_->end_step(step_, scalars_, diverged);
     if (!reproduced) return reproduced.error();
     if (!*reproduced) return Next::replay_differs;
     job_.progress(step_, scalars_);
-    if (diverged || !job_.parts.weight_step(weights_, direction_, eta, weights_)) return Next::diverged;
+    if (diverged || !step_along(direction_, eta)) return Next::diverged;
     average_.observe(weights_, step_);
     return Next::go_on;
+  }
+
+  bool has_slopes() const { return slopes_ && step_ > 0; }
+
+  // Tells the controller how this step's release stands to the direction of the step before.
+  void follow_slopes() {
+    if (!has_slopes()) return;
+    const double noise =
+        plan_.is_private ? plan_.gradient_noise * setup_.clipping.sensitivity() / plan_.batch_size : 0;
+    setup_.controller->observe({.layers = slopes_->by_layer(), .noise_sd = noise});
+    for (const auto& [name, value] : setup_.controller->scalars()) scalars_[name] = value;
+  }
+
+  bool fits_all(double eta) const {
+    const auto rates = setup_.controller->layer_rates();
+    return fits(eta, weights_) &&
+           std::ranges::all_of(rates, [&](double rate) { return fits(rate, weights_); });
+  }
+
+  // w <- w - eta u, or with a rate for each layer. False where a weight is not finite.
+  bool step_along(const Tensor& direction, double eta) {
+    return slopes_
+               ? slopes_->step(job_.parts.weight_step, weights_, direction, setup_.controller->layer_rates())
+               : job_.parts.weight_step(weights_, direction, eta, weights_);
   }
 
   // Computes what is needed of the batch before anything is released.
@@ -383,15 +411,16 @@ class Run {
     if (job_.observer == nullptr && !norms_.wanted()) {
       // If there are no probes, nothing looks at the mean after the direction is known, so it takes
       // the mean's place.
-      if (!direction_.defined()) direction_ = plan_.probe ? torch::empty_like(mean_) : mean_;
+      if (!direction_.defined()) direction_ = plan_.probe || slopes_ ? torch::empty_like(mean_) : mean_;
       if (const auto advance = setup_.optimizer->advance_by_pieces(mean_, weights_, rate, direction_)) {
-        return release_mean(advance);
+        return release_mean(has_slopes() ? slopes_->measuring(mean_, direction_, advance) : advance);
       }
     }
     if (!direction_.defined() || direction_.is_same(mean_)) direction_ = torch::empty_like(mean_);
     norms_.see_sum(sum_);
     if (auto released = release_mean(); !released) return released.error();
     norms_.see_release(mean_, plan_, setup_.clipping.sensitivity());
+    if (has_slopes()) slopes_->measure(mean_, direction_);
     setup_.optimizer->advance(mean_, weights_, rate, direction_);
     return {};
   }
@@ -549,7 +578,8 @@ class Run {
   // [d]: the weights, while others are in their place. It is mean_ itself, which nobody reads any
   // more when weights are displaced.
   Tensor kept_weights_;
-  Tensor direction_;   // [d]; without probes it may be mean_
+  Tensor direction_;                  // [d]; it may be mean_ where nobody asks for it after the step
+  std::optional<SlopeMeter> slopes_;  // for a controller that follows them
   Tensor losses_;      // [realised batch]: at the weights; undefined where there are no gradients
   SideLosses beside_;  // in their place, where there are none
   std::optional<RandomDirection> direction_of_step_;  // likewise

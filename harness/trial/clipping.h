@@ -15,8 +15,8 @@
 // groups.
 //
 // Adaptive: C_0 is the constant and C_{t+1} = C_t exp(-rate (b_t - quantile)), where b_t is the
-// noised fraction of the batch's samples whose norm is at most C_t. Its count is a second release of
-// the gradient's batch ("clip-count"), of sensitivity 1/2, priced with it; C_t is a function of
+// noised fraction of the batch's samples whose norm is at most C_t. Its count is a second release
+// of the gradient's batch ("clip-count"), of sensitivity 1/2, priced with it; C_t is a function of
 // earlier releases alone (harness/training/adaptive_clipping.h).
 #pragma once
 
@@ -54,8 +54,8 @@ struct Clipping {
   GroupShares shares = GroupShares::uniform;  // with per_layer
   std::optional<AdaptiveThreshold> adaptive;  // with ClippingRule::adaptive, and only then
 
-  // The add/remove sensitivity of the clipped sum in L2 norm, at C_0 for adaptive clipping; infinite
-  // without clipping.
+  // The add/remove sensitivity of the clipped sum in L2 norm, at C_0 for adaptive clipping;
+  // infinite without clipping.
   double sensitivity() const;
   bool has_constant() const { return rule != ClippingRule::none && rule != ClippingRule::auto_v; }
   bool per_layer() const { return groups == ClippingGroups::per_layer; }

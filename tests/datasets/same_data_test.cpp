@@ -497,7 +497,7 @@ TEST_F(SameData, RecordsAreMarkedAsTheyAreRead) {
   EXPECT_EQ(as_known_now(other).secret, other.secret);
   EXPECT_FALSE(as_known_now(one).secret.ends_with(" records"));
   EXPECT_EQ(by("one").secret, one.secret) << "marked again";
-  // Changed, the marks of both readings are lost, also where the files are read again as one of them.
+  // Changed, the marks of both readings are lost, also where the files are read again as one.
   const auto file =
       path("state/hyfreedp/content/") + own_mark(table("rows.csv", {{"label", "one"}})) + ".records.json";
   auto changed = read_file(file).value();

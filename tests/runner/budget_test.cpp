@@ -246,8 +246,8 @@ TEST(Budget, StopsAStudyThatAsksForTooMuchOnItsWay) {
   }
 }
 
-// A seed that is not needed is charged as the dearest that was trained; searches draw their steps, or
-// ask for them later.
+// A seed that is not needed is charged as the dearest that was trained; searches draw their steps,
+// or ask for them later.
 TEST(Budget, ReservesSeedsThatMayNotBeNeededAtThePriceOfTheDearest) {
   int refused = 0, rose = 0;
   for (const std::string row :

@@ -119,8 +119,8 @@ TEST_F(OlderRecord, SeedsThatWereCancelledBeforeTheirBookingStayBooked) {
   EXPECT_NEAR(epsilon(), spent, 1e-6 * spent) << "booked once";
 }
 
-// Seeds that are not needed are booked like the dearest that was trained. The older database has them
-// of the version before, of which fewer were.
+// Seeds that are not needed are booked like the dearest that was trained. The older database has
+// them of the version before, of which fewer were.
 TEST_F(OlderRecord, SeedsThatAreNotNeededStayBookedAtTheLaterPrice) {
   const auto compared = [](int from) {
     return boost::replace_all_copy(

@@ -210,7 +210,8 @@ TEST_F(SpecFile, ClippingOptionsReachThePlan) {
   EXPECT_EQ(privacy.clipping.constant, 0.1);
   EXPECT_EQ(privacy.clipping.adaptive->quantile, 0.5);
   EXPECT_EQ(privacy.clipping.adaptive->rate, 0.2);
-  EXPECT_DOUBLE_EQ(privacy.clipping.adaptive->count_noise, 10);  // B / 20 samples over the sensitivity 1/2
+  // B / 20 samples over the sensitivity 1/2
+  EXPECT_DOUBLE_EQ(privacy.clipping.adaptive->count_noise, 10);
   EXPECT_EQ(studies.back().cell.base.privacy.clipping.rule, trial::ClippingRule::none);
 }
 

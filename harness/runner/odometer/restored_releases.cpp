@@ -433,8 +433,8 @@ trial::EventTally booked_of(const trial::Composition& composition) {
 }
 
 // Puts back what a seed of a comparison has booked, where the database has its row as one that was
-// cancelled before it was booked, or where it was not needed and the database has it without runs and
-// with less, as of an earlier version of the spec. The most of what is booked of a seed counts.
+// cancelled before it was booked, or where it was not needed and the database has it without runs
+// and with less, as of an earlier version of the spec. The most of what is booked of a seed counts.
 Result<void> put_booked_seed(results::Store& store, const results::StudyRecord& recorded) {
   const auto& composition = recorded.composition;
   if (composition.not_begun.empty() || !composition.dataset) return {};

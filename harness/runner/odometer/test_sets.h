@@ -9,10 +9,10 @@
 
 namespace hyfreedp::runner {
 
-// Holds the spec's test sets to what it trains on and to what earlier runs of the folder trained on,
-// and their test sets to what the spec trains on, unless it is public. The error names a test set
-// that may have records of the training (datasets::may_share_records), or of which that is not known
-// (may_share_unmarked_records), and whose it is. Earlier runs are not held to each other: the
+// Holds the spec's test sets to what it trains on and to what earlier runs of the folder trained
+// on, and their test sets to what the spec trains on, unless it is public. The error names a test
+// set that may have records of the training (datasets::may_share_records), or of which that is not
+// known (may_share_unmarked_records), and whose it is. Earlier runs are not held to each other: the
 // odometer says "at least" of these. Single records are not compared, which would tell whether
 // somebody's is among them.
 Result<void> check_test_sets(const results::Store& store, const OutFolder& out, const spec::Spec& spec);
