@@ -108,12 +108,14 @@ mechanism::PieceWork SlopeMeter::measuring(const Tensor& gradient, const Tensor&
 
 void SlopeMeter::measure(const Tensor& gradient, const Tensor& direction) {
   if (gradient.is_cpu() && gradient.is_contiguous() && direction.is_contiguous()) {
-    at::parallel_for(0, gradient.numel(), mechanism::kReleaseBlock,
-                     [work = measuring(gradient, direction, [](auto, auto) {})](auto begin, auto end) {
-                       for (auto at = begin; at < end; at += mechanism::kReleaseBlock) {
-                         work(at, std::min(end, at + mechanism::kReleaseBlock));
-                       }
-                     });
+    const auto work = measuring(gradient, direction, [](auto, auto) {});
+    const auto blocks = static_cast<std::int64_t>(first_.size()) - 1;
+    at::parallel_for(0, blocks, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (auto block = begin; block < end; ++block) {
+        const auto at = block * mechanism::kReleaseBlock;
+        work(at, std::min(gradient.numel(), at + mechanism::kReleaseBlock));
+      }
+    });
     return;
   }
   std::ranges::fill(sums_, Sums{});

@@ -578,7 +578,7 @@ class Run {
   // [d]: the weights, while others are in their place. It is mean_ itself, which nobody reads any
   // more when weights are displaced.
   Tensor kept_weights_;
-  Tensor direction_;                  // [d]; it may be mean_ where nobody asks for it after the step
+  Tensor direction_;                  // [d]; may be mean_ where it is used once
   std::optional<SlopeMeter> slopes_;  // for a controller that follows them
   Tensor losses_;      // [realised batch]: at the weights; undefined where there are no gradients
   SideLosses beside_;  // in their place, where there are none
