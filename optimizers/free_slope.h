@@ -1,11 +1,12 @@
 // A learning rate that follows the slope of released gradients: no probe, no epsilon, no forward
-// pass, no rate to begin with.
+// pass, and one first rate for every task.
 //
 // Let m_t be the released gradient of step t, u_t the optimizer's direction, and
 // w_{t+1} = w_t - eta_t u_t. The next release gives
 //   b = <m_{t+1}, u_t>,
-// an unbiased estimate of the slope of the clipped loss along -u_t after the step: positive where
-// the step was too short, negative where it went past the minimum of its line. The standard
+// whose mean over batch and noise is the product of the mean clipped gradient at w_{t+1} with u_t,
+// which is fixed by then: positive where the step was too short, negative where it went past the
+// minimum of its line. The standard
 // deviation of the noise in b is s = (sigma S / B) ||u_t||, which is public. Both are functions of
 // releases.
 //
@@ -22,8 +23,8 @@
 //   n  = the number of steps at which b had another sign than at the step before
 //   eta <- eta exp(gain z / (1 + kesten n))
 // z_new is the same of all groups that are not pretrained as one group. So a layer whose slope is
-// within its noise goes with the others; pretrained weights never do, because a rate that is ten
-// times too large for them destroys them for good. Division by 1 + kesten n (Kesten, Ann. Math.
+// within its noise goes with the others; pretrained weights never do, because what a much
+// too large rate does to them is not undone. Division by 1 + kesten n (Kesten, Ann. Math.
 // Statist. 1958) lets rates settle.
 //
 //   a slope is not finite            | nothing changes, counted as nonfinite_slope

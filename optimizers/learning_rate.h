@@ -50,7 +50,9 @@ struct ProbeResult {
 struct TrainedLayer {
   std::string name;
   std::int64_t size = 0;
-  bool pretrained = false;  // begins at weights that were trained before
+  // Of a network that begins at weights which were trained before, adapters of these included, but
+  // not what belongs to the task.
+  bool pretrained = false;
 };
 
 // How the released gradient m of a step stands to the direction u of the step before, of which the
@@ -74,7 +76,7 @@ class LearningRateController {
     std::int64_t steps = 0;
     std::int64_t dimension = 0;
     std::int64_t classes = 0;
-    std::vector<TrainedLayer> layers;
+    std::vector<TrainedLayer> layers = {};  // for a rule that follows slopes
   };
   virtual void begin(const Start& start) = 0;
   virtual bool wants_probe(std::int64_t step) const {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "harness/training/peak_memory.h"
+#include "harness/trial/run_records.h"
 
 namespace hyfreedp::training {
 
@@ -16,6 +17,11 @@ struct Spent {
   std::int64_t peak_bytes = 0;
   std::int64_t device_peak_bytes = 0;
 
+  void put_into(trial::Finish& finish) const {
+    finish.seconds = seconds;
+    finish.peak_bytes = peak_bytes;
+    finish.device_peak_bytes = device_peak_bytes;
+  }
   Spent operator+(const Spent& later) const {
     return {seconds + later.seconds, std::max(peak_bytes, later.peak_bytes),
             std::max(device_peak_bytes, later.device_peak_bytes)};

@@ -178,12 +178,16 @@ Checked<Setup> set_up(const trial::TrialConfig& config, const datasets::Dataset&
 Checked<void> begin_run(const trial::TrialConfig& config, Setup& setup) {
   const auto datasets_sizes = public_sizes(config);
   if (!datasets_sizes) return datasets_sizes.error();
-  auto layers = trained_layers(config, setup.network, setup.input);
-  if (!layers) return invalid(layers.error().message);
+  std::vector<optimizers::TrainedLayer> layers;
+  if (setup.controller->follows_slopes()) {
+    auto trained = trained_layers(config, setup.network, setup.input);
+    if (!trained) return invalid(trained.error().message);
+    layers = std::move(*trained);
+  }
   setup.controller->begin({.steps = config.steps,
                            .dimension = setup.network.dimension(),
                            .classes = datasets_sizes->classes,
-                           .layers = std::move(*layers)});
+                           .layers = std::move(layers)});
   if (auto agree = check_probes(config, *setup.controller); !agree) return agree.error();
 
   optimizers::Layout layout;

@@ -9,6 +9,7 @@
 
 #include "harness/base/wide.h"
 #include "harness/models/facts/blueprint.h"
+#include "harness/models/networks/options.h"
 
 namespace hyfreedp::training {
 namespace {
@@ -48,7 +49,8 @@ Result<std::vector<optimizers::TrainedLayer>> trained_layers(const trial::TrialC
   const auto plan = models::blueprint(config.model.name, config.model.options, input);
   if (!plan) return plan.error();
   const auto& task = plan->graph.task.empty() ? plan->graph.head : plan->graph.task;
-  const bool has_weights = !string_or(config.model.options, "weights", "").empty();
+  const auto options = read_options<models::SharedOptions>(config.model.options);
+  const bool has_weights = !options.weights.value_or("").empty();
   std::vector<optimizers::TrainedLayer> layers;
   for (const auto& layer : network.trainable_layers()) {
     const auto& name = layer.parameters.front();
@@ -118,13 +120,16 @@ void SlopeMeter::measure(const Tensor& gradient, const Tensor& direction) {
     });
     return;
   }
+  // A device is asked once for each layer, and not for each piece.
   std::ranges::fill(sums_, Sums{});
-  for (std::size_t i = 0; i < pieces_.size(); ++i) {
+  std::size_t piece = 0;
+  for (const auto& range : ranges_) {
     const auto part = [&](const Tensor& vector) {
-      return vector.narrow(0, pieces_[i].begin, pieces_[i].end - pieces_[i].begin).to(torch::kFloat64);
+      return vector.narrow(0, range.begin, range.end - range.begin).to(torch::kFloat64);
     };
     const auto u = part(direction);
-    sums_[i] = {at::dot(part(gradient), u).item<double>(), at::dot(u, u).item<double>()};
+    sums_[piece] = {at::dot(part(gradient), u).item<double>(), at::dot(u, u).item<double>()};
+    while (piece < pieces_.size() && pieces_[piece].begin < range.end) ++piece;
   }
 }
 
@@ -139,20 +144,6 @@ std::vector<optimizers::Slopes::OfLayer> SlopeMeter::by_layer() const {
   slopes.reserve(sums.size());
   for (const auto& sum : sums) slopes.push_back({sum.along, std::sqrt(sum.squared_length)});
   return slopes;
-}
-
-bool SlopeMeter::step(const std::function<bool(const Tensor&, const Tensor&, double, Tensor&)>& weight_step,
-                      Tensor& weights, const Tensor& direction, const std::vector<double>& rates) const {
-  bool finite = true;
-  for (std::size_t i = 0; i < ranges_.size();) {
-    const auto begin = ranges_[i].begin;
-    const double rate = rates.at(ranges_[i].layer);
-    while (i < ranges_.size() && rates.at(ranges_[i].layer) == rate) ++i;
-    const auto size = ranges_[i - 1].end - begin;
-    auto part = weights.narrow(0, begin, size);
-    finite = weight_step(part, direction.narrow(0, begin, size), rate, part) && finite;
-  }
-  return finite;
 }
 
 }  // namespace hyfreedp::training

@@ -2,8 +2,8 @@
 // controllers that follow them (optimizers/learning_rate.h).
 //
 // On the CPU they are computed in the pass that releases the gradient, block by block, while a
-// block is in the cache: a dot product and a norm for each element. Sums are in float64 and are
-// added up in the order of the elements, so that they do not depend on the number of threads.
+// block is in the cache. Sums are in float64 and are added up block by block in their order, so
+// that they do not depend on the number of threads.
 #pragma once
 
 #include <cstdint>
@@ -37,23 +37,21 @@ class SlopeMeter {
   // What was measured last.
   std::vector<optimizers::Slopes::OfLayer> by_layer() const;
 
-  // w <- w - rate u with each layer's rate. Returns whether every weight is finite.
-  bool step(const std::function<bool(const torch::Tensor&, const torch::Tensor&, double, torch::Tensor&)>&
-                weight_step,
-            torch::Tensor& weights, const torch::Tensor& direction, const std::vector<double>& rates) const;
-
- private:
   // Consecutive elements of one layer.
   struct Range {
     std::int64_t begin = 0, end = 0;
     std::size_t layer = 0;
   };
+  // Of whole layers, as they lie in the vector.
+  const std::vector<Range>& ranges() const { return ranges_; }
+
+ private:
   struct Sums {
     double along = 0, squared_length = 0;
   };
 
   std::size_t layers_ = 0;
-  std::vector<Range> ranges_;       // of whole layers, as they lie in the vector
+  std::vector<Range> ranges_;
   std::vector<Range> pieces_;       // cut at the bounds of blocks
   std::vector<std::size_t> first_;  // of each block's pieces; one more at the end
   std::vector<Sums> sums_;          // of each piece

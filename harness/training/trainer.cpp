@@ -6,7 +6,6 @@
 #include <c10/util/Exception.h>
 #include <cmath>
 #include <fmt/format.h>
-#include <limits>
 #include <new>
 #include <optional>
 
@@ -21,7 +20,7 @@
 #include "harness/training/run_evaluation.h"
 #include "harness/training/run_state.h"
 #include "harness/training/setup.h"
-#include "harness/training/slopes.h"
+#include "harness/training/step_lengths.h"
 #include "harness/training/step_norms.h"
 #include "harness/training/whole_split.h"
 #include "harness/training/zeroth_order.h"
@@ -33,22 +32,7 @@ namespace {
 using random::Purpose;
 using torch::Tensor;
 
-// A step length that the weights' type cannot hold ends a run like weights that are not finite.
-bool fits(double length, const Tensor& weights) {
-  const double largest = weights.scalar_type() == torch::kFloat32 ? std::numeric_limits<float>::max()
-                                                                  : std::numeric_limits<double>::max();
-  return std::abs(length) <= largest;
-}
-
 enum class Next { go_on, diverged, replay_differs, stopped };
-
-// An optimizer that owns its step size reports the length it used under its own name.
-double reported_eta(const Scalars& scalars, double multiplier) {
-  for (const char* name : {"dlr", "lr_used", "eta"}) {
-    if (const auto found = scalars.find(name); found != scalars.end()) return found->second;
-  }
-  return multiplier;
-}
 
 TrainingEnd failure(std::string kind, std::string message) {
   TrainingEnd end;
@@ -58,12 +42,6 @@ TrainingEnd failure(std::string kind, std::string message) {
   return end;
 }
 
-void set_costs(trial::Finish& finish, const Spent& spent) {
-  finish.seconds = spent.seconds;
-  finish.peak_bytes = spent.peak_bytes;
-  finish.device_peak_bytes = spent.device_peak_bytes;
-}
-
 class Run {
  public:
   Run(const TrainingJob& job, Setup setup, const Meter& meter)
@@ -71,6 +49,7 @@ class Run {
         plan_(job.config.privacy),
         mechanism_(job.parts.mechanism(job.config, job.key, job.journal, job.observer)),
         setup_(std::move(setup)),
+        lengths_(*setup_.controller, setup_.network, job.parts.weight_step),
         weights_(setup_.network.parameters()),
         mean_(torch::zeros_like(weights_)),
         sum_(has_wide_sum() ? torch::zeros_like(weights_, weights_.options().dtype(setup_.sum_type)) : mean_),
@@ -79,7 +58,6 @@ class Run {
         evaluation_(job, setup_, average_, kept_weights_),
         norms_(job.config, setup_.network.layout()),
         meter_(meter) {
-    if (setup_.controller->follows_slopes()) slopes_.emplace(setup_.network);
     if (setup_.augmentation) setup_.train.augment(&*setup_.augmentation);
     for (auto* reader : {&setup_.validation, &setup_.test}) reader->stop_when(job_.stop_requested);
     for (auto& reader : setup_.ood_test) reader.stop_when(job_.stop_requested);
@@ -111,7 +89,7 @@ class Run {
  private:
   // Adds the costs of this run and of those that it goes on from.
   TrainingEnd with_costs(TrainingEnd end) const {
-    set_costs(end.finish, earlier_ + meter_.spent());
+    (earlier_ + meter_.spent()).put_into(end.finish);
     return end;
   }
 
@@ -148,7 +126,7 @@ class Run {
             .norms = norms_,
             .clipping_constant = setup_.clipping.constant,
             .feature_mean = feature_mean_,
-            .direction = slopes_ ? &direction_ : nullptr,
+            .direction = lengths_.slopes() != nullptr ? &direction_ : nullptr,
             .scalars = scalars_};
   }
 
@@ -251,7 +229,7 @@ class Run {
   // steps done again, and this one after them. False where a weight is not finite.
   bool take_free_step() {
     const auto direction = setup_.optimizer->free_direction();
-    return !direction.defined() || step_along(direction, scalars_.at("eta"));
+    return !direction.defined() || lengths_.step(weights_, direction, scalars_.at("eta"));
   }
 
   bool has_free_step() const { return setup_.optimizer->free_direction().defined(); }
@@ -302,7 +280,7 @@ class Run {
     auto released = setup_.zeroth_order ? release_change_and_advance(rate) : release_and_advance(rate);
     if (!released) return released.error();
     scalars_ = setup_.optimizer->scalars();
-    follow_slopes();
+    if (has_slopes()) lengths_.follow_slopes(plan_, setup_.clipping.sensitivity(), scalars_);
     norms_.add_to(scalars_, step_ + 1 == job_.config.steps);
     if (initial_.defined()) {
       scalars_["distance"] = (weights_.to(torch::kFloat64) - initial_).norm().item<double>();
@@ -319,39 +297,18 @@ class Run {
     const bool owns = setup_.optimizer->owns_step_size();
     const double eta = owns ? 1.0 : setup_.controller->learning_rate(step_);
     scalars_["eta"] = owns ? reported_eta(scalars_, rate) : eta;
-    const bool diverged = !finite || !fits_all(eta);
+    const bool diverged = !finite || !lengths_.fit(eta, weights_);
     const auto reproduced = mechanism_->end_step(step_, scalars_, diverged);
     if (!reproduced) return reproduced.error();
     if (!*reproduced) return Next::replay_differs;
     job_.progress(step_, scalars_);
-    if (diverged || !step_along(direction_, eta)) return Next::diverged;
+    if (diverged || !lengths_.step(weights_, direction_, eta)) return Next::diverged;
     average_.observe(weights_, step_);
     return Next::go_on;
   }
 
-  bool has_slopes() const { return slopes_ && step_ > 0; }
-
-  // Tells the controller how this step's release stands to the direction of the step before.
-  void follow_slopes() {
-    if (!has_slopes()) return;
-    const double noise =
-        plan_.is_private ? plan_.gradient_noise * setup_.clipping.sensitivity() / plan_.batch_size : 0;
-    setup_.controller->observe({.layers = slopes_->by_layer(), .noise_sd = noise});
-    for (const auto& [name, value] : setup_.controller->scalars()) scalars_[name] = value;
-  }
-
-  bool fits_all(double eta) const {
-    const auto rates = setup_.controller->layer_rates();
-    return fits(eta, weights_) &&
-           std::ranges::all_of(rates, [&](double rate) { return fits(rate, weights_); });
-  }
-
-  // w <- w - eta u, or with a rate for each layer. False where a weight is not finite.
-  bool step_along(const Tensor& direction, double eta) {
-    return slopes_
-               ? slopes_->step(job_.parts.weight_step, weights_, direction, setup_.controller->layer_rates())
-               : job_.parts.weight_step(weights_, direction, eta, weights_);
-  }
+  // Whether slopes are measured: there are none of the first step.
+  bool has_slopes() const { return lengths_.slopes() != nullptr && step_ > 0; }
 
   // Computes what is needed of the batch before anything is released.
   void see_batch() {
@@ -411,16 +368,18 @@ class Run {
     if (job_.observer == nullptr && !norms_.wanted()) {
       // If there are no probes, nothing looks at the mean after the direction is known, so it takes
       // the mean's place.
-      if (!direction_.defined()) direction_ = plan_.probe || slopes_ ? torch::empty_like(mean_) : mean_;
+      if (!direction_.defined())
+        direction_ = plan_.probe || lengths_.slopes() ? torch::empty_like(mean_) : mean_;
       if (const auto advance = setup_.optimizer->advance_by_pieces(mean_, weights_, rate, direction_)) {
-        return release_mean(has_slopes() ? slopes_->measuring(mean_, direction_, advance) : advance);
+        return release_mean(has_slopes() ? lengths_.slopes()->measuring(mean_, direction_, advance)
+                                         : advance);
       }
     }
     if (!direction_.defined() || direction_.is_same(mean_)) direction_ = torch::empty_like(mean_);
     norms_.see_sum(sum_);
     if (auto released = release_mean(); !released) return released.error();
     norms_.see_release(mean_, plan_, setup_.clipping.sensitivity());
-    if (has_slopes()) slopes_->measure(mean_, direction_);
+    if (has_slopes()) lengths_.slopes()->measure(mean_, direction_);
     setup_.optimizer->advance(mean_, weights_, rate, direction_);
     return {};
   }
@@ -569,7 +528,8 @@ class Run {
   const TrainingJob& job_;
   const trial::PrivacyPlan& plan_;
   std::unique_ptr<mechanism::Mechanism> mechanism_;
-  Setup setup_;      // its clipping constant is the present step's
+  Setup setup_;  // its clipping constant is the present step's
+  StepLengths lengths_;
   Tensor& weights_;  // [d]; the network's own storage
   Tensor mean_;      // [d]: what the step released
   // [d]: the clipped sum. It is mean_ itself, or a float64 vector of its own
@@ -578,8 +538,7 @@ class Run {
   // [d]: the weights, while others are in their place. It is mean_ itself, which nobody reads any
   // more when weights are displaced.
   Tensor kept_weights_;
-  Tensor direction_;                  // [d]; may be mean_ where it is used once
-  std::optional<SlopeMeter> slopes_;  // for a controller that follows them
+  Tensor direction_;   // [d]; may be mean_ where it is used once
   Tensor losses_;      // [realised batch]: at the weights; undefined where there are no gradients
   SideLosses beside_;  // in their place, where there are none
   std::optional<RandomDirection> direction_of_step_;  // likewise
@@ -620,7 +579,7 @@ Result<TrainingEnd> train(const TrainingJob& job) {
   const Meter meter(job.config.device);
   auto end = run_without_exceptions(job, meter);
   if (!end || end->stopped) return end;
-  if (end->finish.seconds == 0) set_costs(end->finish, meter.spent());  // it failed on the way
+  if (end->finish.seconds == 0) meter.spent().put_into(end->finish);  // it failed on the way
   if (auto written = job.journal.finish(end->finish); !written) return written.error();
   return end;
 }

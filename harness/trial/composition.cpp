@@ -193,6 +193,12 @@ std::string shows_run_count_sql(const std::string& composition) {
   return fmt::format("json_extract({}, '$.rule') IN ({})", composition, join(rules, ", "));
 }
 
+EventTally booked_of(const Composition& composition) {
+  EventTally booked;
+  for (const auto& one : composition.not_begun) booked.add(one.events);
+  return booked;
+}
+
 std::vector<Event> selection_by_split(const accounting::Selection& selection) {
   auto empty = selection;
   empty.base.clear();

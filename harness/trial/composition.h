@@ -12,6 +12,7 @@
 
 #include "harness/accounting/event.h"
 #include "harness/base/describe.h"
+#include "harness/trial/event_tally.h"
 #include "harness/trial/trial_config.h"
 
 namespace hyfreedp::trial {
@@ -106,6 +107,9 @@ Result<accounting::Events> compose(
     const Composition& composition,
     const std::function<Result<std::vector<accounting::Event>>(const std::string& id)>& executed,
     std::span<const std::string> runs = {});
+
+// What is booked of runs that had not begun.
+EventTally booked_of(const Composition& composition);
 
 // A selection's events, base included, priced on each split that the base reads: its runs touch
 // disjoint splits in parallel, and the guarantee is the largest over splits (event.h).

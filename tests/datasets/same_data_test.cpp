@@ -478,6 +478,8 @@ TEST_F(SameData, LinesAndATableOfOneNameAreTheSameData) {
   EXPECT_EQ(own_name("/folder/notes.txt").name, "notes");
   EXPECT_EQ(own_name("/folder/notes.txt.gz").ending, ".txt.gz");
   EXPECT_EQ(own_name("/folder/notes.csv").name, "notes");
+  EXPECT_EQ(as_known_now({.name = "text-file (notes.txt)"}).name, "text-file (notes)")
+      << "as it was recorded";
 }
 
 // Read with another class, rows have other marks, which say nothing of those that are lost.

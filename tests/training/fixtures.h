@@ -107,20 +107,26 @@ inline TrainingEnd run_once(
 }
 
 // The journal of a run under one key for all configs, so that runs differ by their configs alone.
-inline mechanism::Journal journal_under_one_key(const trial::TrialConfig& config) {
+inline mechanism::Journal journal_under_one_key(const trial::TrialConfig& config,
+                                                const datasets::Dataset& dataset,
+                                                mechanism::Observer* observer = nullptr) {
   const TemporaryFolder folder;
   {
     auto journal = mechanism::JournalWriter::open(folder.file("journal"), config, fingerprint(config.device));
     EXPECT_TRUE(journal) << journal.error().message;
-    const auto dataset = data_of(config);
     const auto end = train({.config = config,
                             .dataset = dataset,
                             .key = random::key_from_seed("one key"),
-                            .journal = **journal});
+                            .journal = **journal,
+                            .observer = observer});
     EXPECT_TRUE(end) << end.error().message;
     EXPECT_EQ(end->finish.state, trial::TrialState::finished) << end->finish.message;
   }
   return mechanism::read_journal(folder.file("journal")).value();
+}
+inline mechanism::Journal journal_under_one_key(const trial::TrialConfig& config,
+                                                mechanism::Observer* observer = nullptr) {
+  return journal_under_one_key(config, data_of(config), observer);
 }
 
 inline std::vector<std::string> hashes_of(const mechanism::Journal& journal) {

@@ -1,14 +1,12 @@
 // Slopes of released gradients: those of a double loop over what an observer was shown, the same
 // bits with or without an observer, and steps by layer.
-#include "harness/training/slopes.h"
-
 #include <ATen/Parallel.h>
 #include <cmath>
 #include <gtest/gtest.h>
 
 #include "harness/models/model.h"
 #include "harness/training/setup.h"
-#include "harness/training/weight_step.h"
+#include "harness/training/step_lengths.h"
 #include "tests/training/fixtures.h"
 
 namespace hyfreedp::training {
@@ -34,7 +32,17 @@ TEST(Slopes, AreThoseOfADoubleLoop) {
     const auto m = torch::randn({d}, type), u = torch::randn({d}, type);
     SlopeMeter meter(network);
     meter.measure(m, u);
-    const auto slopes = meter.by_layer();
+    auto slopes = meter.by_layer();
+    // By tensors, as on a device, where vectors are not dense; and by another number of threads.
+    const auto strided = [](const Tensor& vector) { return at::stack({vector, vector}, 1).select(1, 0); };
+    SlopeMeter other(network);
+    other.measure(strided(m), strided(u));
+    const auto by_tensors = other.by_layer();
+    const auto threads = at::get_num_threads();
+    at::set_num_threads(threads == 1 ? 2 : 1);
+    other.measure(m, u);
+    at::set_num_threads(threads);
+    const auto by_others = other.by_layer();
     ASSERT_EQ(slopes.size(), 3u);
     std::int64_t begin = 0;
     for (std::size_t layer = 0; layer < 3; ++layer) {
@@ -47,6 +55,10 @@ TEST(Slopes, AreThoseOfADoubleLoop) {
       }
       EXPECT_NEAR(slopes[layer].along, along, 1e-9 * squared);
       EXPECT_NEAR(slopes[layer].length, std::sqrt(squared), 1e-9 * std::sqrt(squared));
+      EXPECT_NEAR(by_tensors[layer].along, along, 1e-9 * squared);
+      EXPECT_NEAR(by_tensors[layer].length, std::sqrt(squared), 1e-9 * std::sqrt(squared));
+      EXPECT_EQ(by_others[layer].along, slopes[layer].along);
+      EXPECT_EQ(by_others[layer].length, slopes[layer].length);
       begin += size;
     }
   }
@@ -71,17 +83,37 @@ TEST(Slopes, AreMeasuredBeforeTheDirectionIsOverwritten) {
   EXPECT_EQ(u.abs().max().item<float>(), 0);
 }
 
-TEST(Slopes, EachLayerStepsByItsRate) {
+// Gives these rates.
+class Rates final : public optimizers::LearningRateController {
+ public:
+  void begin(const Start&) override {}
+  double learning_rate(std::int64_t) const override { return 0.5; }
+  bool follows_slopes() const override { return true; }
+  std::vector<double> layer_rates() const override { return rates; }
+  std::vector<double> rates;
+};
+
+TEST(StepLengths, EachLayerStepsByItsRate) {
   const auto network = wide_network(torch::kFloat32);
-  const SlopeMeter meter(network);
+  Rates controller;
+  const std::function<decltype(subtract_scaled)> weight_step = subtract_scaled;
+  const StepLengths lengths(controller, network, weight_step);
   auto weights = torch::ones({network.dimension()});
   const auto u = torch::ones({network.dimension()});
-  EXPECT_TRUE(meter.step(subtract_scaled, weights, u, {0.5, 0.25, 0.25}));
+  controller.rates = {0.5, 0.25, 0.25};
+  EXPECT_TRUE(lengths.fit(0.5, weights));
+  EXPECT_TRUE(lengths.step(weights, u, 0.5));
   EXPECT_TRUE(at::equal(weights.narrow(0, 0, 30300), torch::full({30300}, 0.5)));
   EXPECT_TRUE(at::equal(weights.narrow(0, 30300, 61607), torch::full({61607}, 0.75)));
   const double infinity = std::numeric_limits<double>::infinity();
-  EXPECT_FALSE(meter.step(subtract_scaled, weights, u, {infinity, 0.25, 0.25}));
-  EXPECT_FALSE(meter.step(subtract_scaled, weights, u, {0.1, 0.1, infinity}));
+  for (std::size_t layer = 0; layer < 3; ++layer) {
+    controller.rates = {0.1, 0.1, 0.1};
+    controller.rates[layer] = 1e39;
+    EXPECT_FALSE(lengths.fit(0.5, weights)) << "float32 cannot hold it";
+    controller.rates[layer] = infinity;
+    auto others = torch::ones_like(weights);
+    EXPECT_FALSE(lengths.step(others, u, 0.5)) << layer;
+  }
 }
 
 class Gradients final : public mechanism::Observer {
@@ -100,26 +132,11 @@ trial::TrialConfig slope_config(const json::object& options = {}) {
   return config;
 }
 
-mechanism::Journal observed(const trial::TrialConfig& config, mechanism::Observer* observer) {
-  const TemporaryFolder folder;
-  {
-    auto journal = mechanism::JournalWriter::open(folder.file("journal"), config, fingerprint(config.device));
-    const auto dataset = data_of(config);
-    const auto end = train({.config = config,
-                            .dataset = dataset,
-                            .key = random::key_from_seed("one key"),
-                            .journal = **journal,
-                            .observer = observer});
-    EXPECT_TRUE(end) << end.error().message;
-  }
-  return mechanism::read_journal(folder.file("journal")).value();
-}
-
 // Plain SGD: the direction of a step is its released gradient.
 TEST(Slopes, OfARunAreThoseOfItsReleases) {
   const auto config = slope_config({{"groups", "all"}});
   Gradients seen;
-  const auto journal = observed(config, &seen);
+  const auto journal = journal_under_one_key(config, &seen);
   ASSERT_EQ(journal.steps.size(), 12u);
   double rate = 1e-5, q = 0;
   int changes = 0;
@@ -149,7 +166,7 @@ TEST(Slopes, OfARunAreTheSameBitsInEveryPath) {
     for (const char* optimizer : {"sgd", "adamw"}) {
       config.optimizer = optimizer_named(optimizer);
       Gradients seen;
-      const auto with = observed(config, &seen), without = observed(config, nullptr);
+      const auto with = journal_under_one_key(config, &seen), without = journal_under_one_key(config);
       expect_same_outcome(with, without);
       EXPECT_EQ(without.steps.front().scalars.count("slope_over_noise"), 0u);
       EXPECT_EQ(without.steps.back().scalars.count("slope_over_noise"), 1u);
@@ -161,7 +178,7 @@ TEST(Slopes, CostNothing) {
   auto constant = slope_config();
   constant.controller = controller_named("constant");
   const auto events = [](const trial::TrialConfig& config) {
-    return accounting::events_to_json({.events = observed(config, nullptr).executed});
+    return accounting::events_to_json({.events = journal_under_one_key(config).executed});
   };
   EXPECT_EQ(events(slope_config()), events(constant));
 }

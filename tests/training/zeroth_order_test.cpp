@@ -175,23 +175,6 @@ class Steps : public mechanism::Observer {
   std::vector<double> released;
 };
 
-mechanism::Journal run_on(const trial::TrialConfig& config, const datasets::Dataset& dataset,
-                          mechanism::Observer* observer) {
-  const TemporaryFolder folder;
-  {
-    auto journal = mechanism::JournalWriter::open(folder.file("journal"), config, fingerprint(config.device));
-    EXPECT_TRUE(journal) << journal.error().message;
-    const auto end = train({.config = config,
-                            .dataset = dataset,
-                            .key = random::key_from_seed("one key"),
-                            .journal = **journal,
-                            .observer = observer});
-    EXPECT_TRUE(end) << end.error().message;
-    EXPECT_EQ(end->finish.state, trial::TrialState::finished) << end->finish.message;
-  }
-  return mechanism::read_journal(folder.file("journal")).value();
-}
-
 Tensor vector_of(const json::value& list) {
   return torch::tensor(from_json<std::vector<double>>(list, "numbers").value(), torch::kFloat64);
 }
@@ -232,7 +215,7 @@ TEST(ZerothOrder, StepsAreThoseOfTheReference) {
     dataset.private_train.labels = vector_of(given.at("labels")).to(torch::kInt64);
 
     Steps seen;
-    const auto journal = run_on(config, dataset, &seen);
+    const auto journal = journal_under_one_key(config, dataset, &seen);
     ASSERT_EQ(std::ssize(seen.released), steps);
     if (const char* path = std::getenv("HYFREEDP_WRITE_GIVEN")) {
       json::array directions;
@@ -268,7 +251,7 @@ TEST(ZerothOrder, ReleasesTheMeanChangeWithNoiseOfItsScale) {
   config.controller = controller_named("constant", {{"lr", 1e-4}});
   const auto dataset = data_of(config);
   Steps seen;
-  run_on(config, dataset, &seen);
+  journal_under_one_key(config, dataset, &seen);
   auto made = set_up(config, dataset);
   ASSERT_TRUE(made);
   auto& setup = *made;
@@ -294,7 +277,8 @@ TEST(ZerothOrder, ReleasesTheMeanChangeWithNoiseOfItsScale) {
 TEST(ZerothOrder, AnObserverChangesNothing) {
   const auto config = zeroth_order_config();
   Steps seen;
-  expect_same_outcome(run_on(config, data_of(config), &seen), run_on(config, data_of(config), nullptr));
+  expect_same_outcome(journal_under_one_key(config, data_of(config), &seen),
+                      journal_under_one_key(config, data_of(config), nullptr));
 }
 
 // At an epsilon so large that the noise is small, losses fall along random directions, too.
@@ -371,7 +355,7 @@ TEST(ZerothOrder, HugeLossesAreClippedOrEndTheRun) {
   auto config = zeroth_order_config(12, {{"scale", 1.0}});
   auto dataset = data_of(config);
   dataset.private_train.features.zero_().narrow(1, 0, 1).fill_(3e38F);
-  EXPECT_EQ(run_on(config, dataset, nullptr).steps.size(), 12U);
+  EXPECT_EQ(journal_under_one_key(config, dataset, nullptr).steps.size(), 12U);
   config.controller = controller_named("constant", {{"lr", 1e6}});
   config.privacy.is_private = false;
   config.privacy.drop_noise();

@@ -120,9 +120,7 @@ void StudyRun::end_without_runs(const std::vector<accounting::Event>& planned) {
     return;
   }
   if (!composition.rule) composition = {.rule = Rule::sum, .dataset = cell().base.dataset};
-  trial::EventTally booked;
-  for (const auto& one : composition.not_begun) booked.add(one.events);
-  if (booked.contains(trial::EventTally(planned))) return;
+  if (trial::booked_of(composition).contains(trial::EventTally(planned))) return;
   composition.trials.clear();
   composition.not_begun = {{.events = planned}};
 }

@@ -426,12 +426,6 @@ Result<void> put_selections(results::Store& store, const ReleaseRecord& record) 
   return {};
 }
 
-trial::EventTally booked_of(const trial::Composition& composition) {
-  trial::EventTally booked;
-  for (const auto& one : composition.not_begun) booked.add(one.events);
-  return booked;
-}
-
 // Puts back what a seed of a comparison has booked, where the database has its row as one that was
 // cancelled before it was booked, or where it was not needed and the database has it without runs
 // and with less, as of an earlier version of the spec. The most of what is booked of a seed counts.
@@ -444,7 +438,7 @@ Result<void> put_booked_seed(results::Store& store, const results::StudyRecord& 
   const auto& row = **known;
   const bool was_unbooked = results::is_cancelled(row) && row.composition.not_begun.empty();
   const bool has_less = results::is_not_needed(recorded) && row.trials.empty() &&
-                        !booked_of(row.composition).contains(booked_of(composition));
+                        !trial::booked_of(row.composition).contains(trial::booked_of(composition));
   if (!was_unbooked && !has_less) return {};
   return store.put_retired({recorded.id, recorded.spec, recorded.method, composition, recorded.trials});
 }
