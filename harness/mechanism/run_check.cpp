@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include "harness/mechanism/releases.h"
+#include "harness/models/facts/blueprint.h"
+#include "harness/models/graph/model_input.h"
 #include "optimizers/facts.h"
 #include "optimizers/options.h"
 
@@ -81,21 +83,6 @@ Result<void> check_optimizer(const TrialConfig& config) {
                            released ? "changes of losses" : "gradients"));
 }
 
-Result<void> check_average(const TrialConfig& config) {
-  if (config.training.average == trial::Average::none) return {};
-  const auto end = read_options<optimizers::EndOptions>(config.optimizer.options);
-  if (end.free_step) {
-    return error(
-        "the free step moves the weights after the last step, and train.average evaluates the run at "
-        "their average; keep one of the two.");
-  }
-  if (!end.average) return {};
-  return error(
-      fmt::format("optimizer '{}' evaluates at an average of its own, and train.average asks for another; "
-                  "keep one of the two.",
-                  config.optimizer.name));
-}
-
 Result<void> check_augmentation(const TrialConfig& config, const datasets::Sizes& sizes) {
   const auto& options = config.training.augmentation;
   if (options.copies == 0) return {};
@@ -125,16 +112,49 @@ Result<void> check_precision(const TrialConfig& config) {
   return error(fmt::format("precision bf16 is for dtype float32, not {}.", config.dtype));
 }
 
-Result<void> check_checkpointing(const TrialConfig& config) {
-  const bool follows_losses = config.privacy.released == trial::Released::loss_change;
-  if (!config.training.activation_checkpointing || !follows_losses) return {};
-  return error(
-      fmt::format("optimizer '{}' computes no gradients, so it keeps no activations; take "
-                  "'activation_checkpointing' out.",
-                  config.optimizer.name));
+// Checks what depends on the parts of the network.
+Result<void> check_network(const TrialConfig& config, const datasets::Sizes& sizes) {
+  const auto network = models::blueprint(config.model.name, config.model.options, models::model_input(sizes));
+  if (!network) return network.error();
+  if (config.training.activation_checkpointing) {
+    if (config.privacy.released == trial::Released::loss_change) {
+      return error(
+          fmt::format("optimizer '{}' computes no gradients, so it keeps no activations; take "
+                      "'activation_checkpointing' out.",
+                      config.optimizer.name));
+    }
+    if (network->graph.blocks.empty()) {
+      return error(
+          fmt::format("model '{}' has no blocks that could be computed again; take "
+                      "'activation_checkpointing' out.",
+                      config.model.name));
+    }
+  }
+  const auto tensors = static_cast<std::size_t>(std::ranges::count(network->trainable, true));
+  return optimizers::check_layout(config.optimizer.name, config.optimizer.options, tensors);
 }
 
 }  // namespace
+
+Result<void> check_average(const trial::TrainingOptions& training, const trial::Named& optimizer,
+                           std::int64_t steps) {
+  if (training.average == trial::Average::none) return {};
+  if (steps > 0 && training.average_from >= steps) {
+    return error(
+        fmt::format("'average_from' must be below the {} steps of a run, or nothing is averaged.", steps));
+  }
+  const auto end = read_options<optimizers::EndOptions>(optimizer.options);
+  if (end.free_step) {
+    return error(
+        "the optimizer's 'free_step' moves the weights after the last step, and train.average evaluates the "
+        "run at their average; keep one of the two.");
+  }
+  if (!end.average) return {};
+  return error(
+      fmt::format("optimizer '{}' evaluates at an average of its own, and train.average asks for another; "
+                  "keep one of the two.",
+                  optimizer.name));
+}
 
 Result<void> check_run(const TrialConfig& config, const datasets::Sizes& sizes) {
   if (auto plan = config.privacy.check(); !plan) return plan;
@@ -142,10 +162,12 @@ Result<void> check_run(const TrialConfig& config, const datasets::Sizes& sizes) 
   if (auto releases = check_releases(config, sizes); !releases) return releases;
   if (auto optimizer = check_optimizer(config); !optimizer) return optimizer;
   if (auto controller = check_controller(config); !controller) return controller;
-  if (auto average = check_average(config); !average) return average;
+  if (auto average = check_average(config.training, config.optimizer, config.steps); !average) {
+    return average;
+  }
   if (auto augmentation = check_augmentation(config, sizes); !augmentation) return augmentation;
-  if (auto checkpointing = check_checkpointing(config); !checkpointing) return checkpointing;
-  return check_precision(config);
+  if (auto precision = check_precision(config); !precision) return precision;
+  return check_network(config, sizes);
 }
 
 }  // namespace hyfreedp::mechanism

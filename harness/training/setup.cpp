@@ -135,11 +135,6 @@ Checked<Setup> set_up(const trial::TrialConfig& config, const datasets::Dataset&
                                     options, compute);
   if (!network) return invalid(network.error().message);
   network->checkpoint_blocks(config.training.activation_checkpointing);
-  if (auto fits =
-          optimizers::check_layout(config.optimizer.name, config.optimizer.options, network->layout().size());
-      !fits) {
-    return invalid(fits.error().message);
-  }
   const auto& moved = config.training.augmentation;
   auto augmentation =
       moved.copies > 0 ? std::optional<Augmentation>(std::in_place, moved, sizes->image) : std::nullopt;

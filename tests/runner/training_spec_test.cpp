@@ -77,12 +77,12 @@ TEST(TrainingSpec, MistakesNameTheirPlace) {
               HasSubstr("rows[1].train.probe_precision is of the losses"));
   EXPECT_THAT(message("optimizer: {name: dog, average: true}, average: ema", ""), HasSubstr("keep one"));
   EXPECT_THAT(message("optimizer: {name: sgd, momentum: 0.9, free_step: true}, average: ema", ""),
-              HasSubstr("the optimizer's own 'free_step' exclude each other; keep one"));
+              HasSubstr("train.average: the optimizer's 'free_step' moves the weights after the last"));
   EXPECT_THAT(message("optimizer: {name: sgd, momentum: 0.9, free_step: true}", ", train: {average: ema}"),
-              HasSubstr("rows[1].train.average and the optimizer's own 'free_step' exclude each other"));
+              HasSubstr("rows[1].train.average: the optimizer's 'free_step' moves the weights"));
   EXPECT_THAT(message("optimizer: {name: sgd, momentum: 0.9}, average: ema",
                       ", train: {optimizer: {free_step: true}}"),
-              HasSubstr("the optimizer's own 'free_step' exclude each other"));
+              HasSubstr("the optimizer's 'free_step' moves the weights"));
   EXPECT_THAT(message("optimizer: {name: sgd, momentum: 0.9, free_step: true}",
                       ", train: {average: ema, optimizer: {free_step: false}}"),
               "accepted");

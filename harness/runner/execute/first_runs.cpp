@@ -1,14 +1,10 @@
 #include "harness/runner/execute/first_runs.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 #include <set>
 
 #include "harness/base/error_list.h"
 #include "harness/mechanism/run_check.h"
-#include "harness/models/facts/blueprint.h"
-#include "harness/models/graph/model_input.h"
-#include "optimizers/facts.h"
 
 namespace hyfreedp::runner {
 namespace {
@@ -16,18 +12,7 @@ namespace {
 Result<void> check(const trial::TrialConfig& config) {
   const auto facts = datasets::find_dataset(config.dataset.name);
   if (!facts) return facts.error();
-  const auto sizes = datasets::sizes(**facts, config.dataset.options);
-  if (auto fits = mechanism::check_run(config, sizes); !fits) return fits;
-  const auto network = models::blueprint(config.model.name, config.model.options, models::model_input(sizes));
-  if (!network) return network.error();
-  if (config.training.activation_checkpointing && network->graph.blocks.empty()) {
-    return error(
-        fmt::format("model '{}' has no blocks that could be computed again; take "
-                    "'activation_checkpointing' out.",
-                    config.model.name));
-  }
-  const auto tensors = static_cast<std::size_t>(std::ranges::count(network->trainable, true));
-  return optimizers::check_layout(config.optimizer.name, config.optimizer.options, tensors);
+  return mechanism::check_run(config, datasets::sizes(**facts, config.dataset.options));
 }
 
 // Says why a study that wants no run contradicts itself; none if its budget alone allows none.

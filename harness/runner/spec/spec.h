@@ -95,10 +95,9 @@ std::vector<std::string> train_option_names();
 std::vector<std::string> training_option_names();
 // Reads the training options of the maps `train`; other keys are not looked at.
 std::optional<trial::TrainingOptions> read_training(const Layers& train, Problems& problems);
-// An average of the weights beside the optimizer's own would leave open which one is evaluated; of
-// its free step the average would have nothing.
-void check_average(const trial::TrainingOptions& training, const json::object& optimizer_options,
-                   std::int64_t steps, const Layers& train, Problems& problems);
+// What mechanism/run_check.h says of train.average, at its place in the file.
+void check_average(const trial::TrainingOptions& training, const trial::Named& optimizer, std::int64_t steps,
+                   const Layers& train, Problems& problems);
 
 // `optimizer` of these layers' `train`: what the upper ones say, down to the
 // first that names one.

@@ -184,8 +184,8 @@ void read_how_to_train(const Layers& layers, PanelParts& parts, Problems& proble
   if (parts.optimizer) check_optimizer(*parts.optimizer, *train.find("optimizer"), problems);
   parts.training = read_training(train, problems);
   if (parts.training && parts.optimizer) {
-    check_average(*parts.training, parts.optimizer->options, parts.train ? parts.train->train.steps : 0,
-                  train, problems);
+    check_average(*parts.training, *parts.optimizer, parts.train ? parts.train->train.steps : 0, train,
+                  problems);
   }
 }
 

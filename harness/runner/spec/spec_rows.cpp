@@ -174,7 +174,7 @@ void check_row_average(const Layers& layers, const PanelFrame& frame, const spec
   if (!training || !optimizer) return;
   auto train = layers.below("train");
   for (const auto& map : frame.train.maps()) train.add(map);
-  check_average(*training, optimizer->options, steps, train, problems);
+  check_average(*training, *optimizer, steps, train, problems);
 }
 
 // A method's own average, and one that the row or the panel asks for.
