@@ -139,6 +139,9 @@ struct Baseline {
   // An error for resolved options that contradict each other, or for one that the others leave
   // unread. Empty if the options' own checks (OptionSpec::read_with) suffice.
   std::function<Result<void>(const json::object& options)> check = {};
+  // True if it asks for all its runs before any has ended, so that what a seed costs is known
+  // before it begins.
+  bool single_round = false;
   // True for private selection: the number of runs and the losing ones are not released.
   bool confidential_runs = false;
   // The cost of the cell's selection, base included, if `confidential_runs`. It is known before

@@ -129,6 +129,7 @@ Result<Configs> oracle_runs(const Cell& cell, const Configs& candidates, std::op
 
 void make_search(Baseline& baseline, Tuning tuning, const Candidates& candidates) {
   baseline.label = tuning == Tuning::oracle ? Label::oracle : Label::end_to_end;
+  baseline.single_round = true;
   baseline.confidential_runs = tuning == Tuning::selection;
   baseline.selection = nullptr;
   baseline.releases_scores = [tuning](const json::object&) { return tuning != Tuning::oracle; };

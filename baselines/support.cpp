@@ -260,6 +260,7 @@ Conclusion all_failed(const std::vector<trial::TrialConfig>& configs, Finished f
 
 void make_single_run(Baseline& baseline, const MakeTrial& make, const Describe& describe) {
   const Label label = baseline.label;
+  baseline.single_round = true;
   baseline.next = [make](const Cell& cell, Finished finished) -> Result<std::vector<trial::TrialConfig>> {
     auto config = make(cell);
     std::vector<trial::TrialConfig> wanted;

@@ -246,7 +246,8 @@ bool supersedes(const DataIdentity& newer, const DataIdentity& older) {
 DataIdentity as_known_now(DataIdentity data) {
   if (data.kind != DataKind::own) return data;
   // Recorded when a file of lines still had its ending in its name.
-  if (constexpr std::string_view kLines = ".txt)"; data.name.ends_with(kLines)) {
+  if (constexpr std::string_view kLines = ".txt)";
+      data.name.starts_with("text-file (") && data.name.ends_with(kLines)) {
     data.name.replace(data.name.size() - kLines.size(), kLines.size(), ")");
   }
   for (const auto& files : files_in(data.marks)) {
@@ -283,7 +284,10 @@ bool may_share_records(const DataIdentity& test, const TrainedData& trained) {
 }
 
 bool own_test_may_share_records(const DataIdentity& data, const TrainedData& trained) {
-  return !trained.is_same(data) && may_share_records(data, trained);
+  const bool divides_alike = trained.divisions == std::set<std::string>{data.division};
+  const bool has_own_name = data.kind == DataKind::own && !trained.names.contains(data.name);
+  const bool is_divided = trained.is_same(data) && (divides_alike || !has_own_name);
+  return !is_divided && may_share_records(data, trained);
 }
 
 std::string why_no_test_set(const std::string& name, const DataIdentity& test, const TrainedData& trained,

@@ -102,7 +102,8 @@ DataKind kind_of(const std::string& name);
 // other data, or the test split that its publisher set aside from what was trained on.
 bool may_share_records(const DataIdentity& test, const TrainedData& trained);
 // The same of the test split that belongs to data which a run trains on: of the same data, how the
-// runs divide it decides (TrainedData::divisions), and this is false.
+// runs divide it decides (TrainedData::divisions), and this is false; but not of own files that
+// have some of the same records under another name.
 bool own_test_may_share_records(const DataIdentity& data, const TrainedData& trained);
 // The sentence that refuses a test set then: `name` is "the ood_test 'shifted'", `where` such
 // training is "this spec".

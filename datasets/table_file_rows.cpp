@@ -68,14 +68,12 @@ Result<void> check_labels(const std::vector<std::string>& labels) {
 Result<std::vector<double>> number_labels(const std::string& path, const json::object& options) {
   std::vector<double> labels;
   for (const auto& label : labels_of(options)) {
-    try {
-      std::size_t read = 0;
-      labels.push_back(std::stod(label, &read));
-      if (read == label.size()) continue;
-    } catch (const std::exception&) {
+    const auto number = double_of(label);
+    if (!number) {
+      return error(
+          fmt::format("{}: the labels in such a file are numbers, but 'labels' has '{}'.", path, label));
     }
-    return error(
-        fmt::format("{}: the labels in such a file are numbers, but 'labels' has '{}'.", path, label));
+    labels.push_back(*number);
   }
   return labels;
 }

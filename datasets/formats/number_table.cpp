@@ -26,7 +26,7 @@ struct Field {
 };
 
 Field read_field(std::string_view field) {
-  if (field.starts_with('+')) field.remove_prefix(1);
+  if (field.starts_with('+') && !field.starts_with("+-")) field.remove_prefix(1);
   Field found;
   const auto* end = field.data() + field.size();
   const auto read = std::from_chars(field.data(), end, found.value);
@@ -160,11 +160,16 @@ Result<void> add_records(CsvReader& reader, const std::string& path, std::size_t
 
 }  // namespace
 
+std::optional<double> double_of(std::string_view text) {
+  const auto read = read_field(text);
+  const bool is_number = read.failure == std::errc() && read.is_whole && std::isfinite(read.value);
+  return is_number ? std::optional(read.value) : std::nullopt;
+}
+
 std::optional<float> number_of(std::string_view field) {
-  const auto read = read_field(field);
-  const auto number = static_cast<float>(read.value);
-  const bool is_number = read.failure == std::errc() && read.is_whole && std::isfinite(number);
-  return is_number ? std::optional(number) : std::nullopt;
+  const auto read = double_of(field);
+  if (!read || !std::isfinite(static_cast<float>(*read))) return std::nullopt;
+  return static_cast<float>(*read);
 }
 
 bool is_blank(std::string_view text) {

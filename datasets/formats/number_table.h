@@ -44,7 +44,10 @@ Result<NumberTable> read_text_json_lines(const std::string& path, const TextColu
 // line that has a text, and unless `blank_too` each line that has none.
 Result<NumberTable> read_text_lines(const std::string& path, bool blank_too);
 
-// The number that all of a field is, as a feature is read; none where it is not a finite float.
+// The number that all of a text is, in decimal notation, with or without a sign; none where it is
+// not finite.
+std::optional<double> double_of(std::string_view text);
+// The same of a field, as a feature is read; none where it is beyond float32.
 std::optional<float> number_of(std::string_view field);
 
 // True if a text has nothing but blanks of ASCII.

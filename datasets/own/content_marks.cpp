@@ -199,6 +199,10 @@ Result<void> compare_again(const std::string& mark) {
 }
 
 constexpr const char* kImages = "images";
+// What earlier versions marked under other names is marked again: texts by their bytes, rows whose
+// classes were not taken for numbers (+1, 0x1), and files by the ending of what a link points to.
+constexpr const char* kTexts = "texts by the path's ending ";
+constexpr const char* kRows = "rows of decimal numbers ";
 
 }  // namespace
 
@@ -211,11 +215,9 @@ std::string reading_of_rows(const json::object& options) {
   }
   // The same bytes are lines in one file, and a table in another.
   told["ending"] = own_name(own_path(options)).ending;
-  // Texts that were marked by their bytes are marked again, and so are rows whose classes were not
-  // taken for numbers where they have a plus sign.
   const auto* text = told.if_contains("text");
   const bool has_texts = text != nullptr && *text != "";
-  return (has_texts ? "plain texts " : "table of numbers ") + canonical_json(told);
+  return (has_texts ? kTexts : kRows) + canonical_json(told);
 }
 
 namespace {
@@ -238,6 +240,8 @@ Result<void> check_own_test(const json::object& options) {
 }  // namespace
 
 bool has_marked_records(const std::string& files_mark, const std::string& reading) {
+  // An earlier version's reading may have left out marks.
+  if (reading != kImages && !reading.starts_with(kTexts) && !reading.starts_with(kRows)) return false;
   const auto marks = content_marks(files_mark);
   return marks.readings.contains(reading) && marks.as_marked == marked_file(folder(), files_mark);
 }
@@ -274,6 +278,7 @@ Result<void> keep_content(const json::object& options, const std::vector<std::st
                           const NumberTable& train, const NumberTable& test) {
   // As the other file reads the column, of which these are the classes.
   std::vector<std::optional<float>> numbers;
+  numbers.reserve(classes.size());
   for (const auto& name : classes) numbers.push_back(number_of(name));
   Reader reader(marked_now(options), reading_of_rows(options));
   reader.add_rows(train, numbers, false);

@@ -164,12 +164,10 @@ std::string own_mark(const json::object& options) {
   return secret_mark(*given.sha256).value_or("sha256 " + *given.sha256);
 }
 
-OwnName own_name(const std::string& path) {
-  std::error_code ignored;
-  const auto here = locate_own_files(path);
-  auto whole = fs::weakly_canonical(here ? *here : path, ignored).lexically_normal();
-  if (!whole.has_filename()) whole = whole.parent_path();  // "images/"
-  OwnName own{.name = whole.filename().string(), .ending = ""};
+namespace {
+
+OwnName split_name(std::string name) {
+  OwnName own{.name = std::move(name), .ending = ""};
   for (const std::string ending :
        {".gz", ".tgz", ".tar", ".zip", ".txt", ".csv", ".tsv", ".libsvm", ".jsonl", ".safetensors"}) {
     if (!own.name.ends_with(ending)) continue;
@@ -177,6 +175,20 @@ OwnName own_name(const std::string& path) {
     own.ending = ending + own.ending;
   }
   return own;
+}
+
+}  // namespace
+
+OwnName own_name(const std::string& path) {
+  std::error_code ignored;
+  const auto here = locate_own_files(path);
+  auto whole = fs::weakly_canonical(here ? *here : path, ignored).lexically_normal();
+  if (!whole.has_filename()) whole = whole.parent_path();  // "images/"
+  // Files are read by the ending of the path, and not by that of what it links to.
+  auto given = fs::path(path).lexically_normal();
+  if (!given.has_filename()) given = given.parent_path();
+  return {.name = split_name(whole.filename().string()).name,
+          .ending = split_name(given.filename().string()).ending};
 }
 
 Result<std::string> mark_of(const json::object& options, const std::string& path) {

@@ -15,8 +15,8 @@ namespace hyfreedp::mechanism {
 // activation_checkpointing ask of the network.
 Result<void> check_run(const trial::TrialConfig& config, const datasets::Sizes& sizes);
 
-// An error where train.average would average no weights of `steps` steps (0: their number is not known
-// yet), or stands beside the optimizer's own average or its step after the last.
+// An error where train.average would average no weights of `steps` steps (0: their number is not
+// known yet), or stands beside the optimizer's own average or its step after the last.
 Result<void> check_average(const trial::TrainingOptions& training, const trial::Named& optimizer,
                            std::int64_t steps);
 

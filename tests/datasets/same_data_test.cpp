@@ -478,6 +478,11 @@ TEST_F(SameData, LinesAndATableOfOneNameAreTheSameData) {
   EXPECT_EQ(own_name("/folder/notes.txt").name, "notes");
   EXPECT_EQ(own_name("/folder/notes.txt.gz").ending, ".txt.gz");
   EXPECT_EQ(own_name("/folder/notes.csv").name, "notes");
+  std::filesystem::create_symlink("people.csv", path("lines.txt"));
+  ASSERT_TRUE(write_file_atomically(path("people.csv"), "x"));
+  EXPECT_EQ(own_name(path("lines.txt")).name, "people");
+  EXPECT_EQ(own_name(path("lines.txt")).ending, ".txt") << "it is read as lines";
+  EXPECT_EQ(as_known_now({.name = "table-file (notes.txt)"}).name, "table-file (notes.txt)");
   EXPECT_EQ(as_known_now({.name = "text-file (notes.txt)"}).name, "text-file (notes)")
       << "as it was recorded";
 }
@@ -523,6 +528,45 @@ TEST_F(SameData, ClassesWithASignAreNumbers) {
     return identity_of("table-file", table(name, {{"label", label}, {"labels", labels}}));
   };
   EXPECT_TRUE(is_same_data(by("rows.csv", "u", "+5, +7"), by("other.csv", "v", "+15, +17")));
+}
+
+// Formats of numbers take a class for the number that marks take it for.
+TEST_F(SameData, ClassesAreDecimalNumbersInEveryFormat) {
+  std::string rows;
+  for (int i = 0; i < 40; ++i) rows += (i % 2 == 0 ? "5 1:" : "7 1:") + std::to_string(i) + "\n";
+  ASSERT_TRUE(write_file_atomically(path("rows.libsvm"), rows));
+  const auto& facts = **find_dataset("table-file");
+  const auto why_not = [&](const char* labels) {
+    const json::object given{{"path", path("rows.libsvm")}, {"labels", labels}, {"features", 1}};
+    const auto read = complete_options(facts, resolve_options(facts.options, given, "table-file").value());
+    return read ? "" : read.error().message;
+  };
+  EXPECT_EQ(why_not("5, 7"), "");
+  EXPECT_EQ(why_not("+5, 07.0"), "");
+  for (const char* labels : {"0x5, 0x7", "5, +-7", "5, inf"})
+    EXPECT_NE(why_not(labels).find("the labels in such a file are numbers"), std::string::npos) << labels;
+}
+
+// An earlier version marked rows without some of their columns, and called the reading otherwise.
+TEST_F(SameData, MarksOfAnEarlierReadingAreNotOfAllRecords) {
+  write_rows("people.csv", 1);
+  const auto people = table("people.csv");
+  const auto mark = own_mark(people);
+  const auto now = reading_of_rows(people);
+  ASSERT_TRUE(has_marked_records(mark, now));
+  const auto before = "table " + now.substr(now.find('{'));
+  const auto file = path("state/hyfreedp/content/") + mark + ".json";
+  auto object = read_json_file(file).value().get_object();
+  object.erase("tag");
+  object.at("readings") = json::array{json::value(before)};
+  object["tag"] = secret_mark("what is kept of own files " + canonical_json(object)).value();
+  ASSERT_TRUE(write_file_atomically(file, canonical_json(object) + "\n", 0600));
+  ASSERT_TRUE(content_marks(mark).readings.contains(before));
+  EXPECT_FALSE(has_marked_records(mark, before));
+  auto recorded = identity_of("table-file", people);
+  recorded.reading = before;
+  recorded.secret = mark_of_secret() + " records";
+  EXPECT_EQ(as_known_now(recorded).secret, mark_of_secret());
 }
 
 // What other columns have in common or not does not matter: a thousandth is of one reading.

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "harness/runner/execute/run_keys.h"
+#include "harness/runner/execute/study_request.h"
 #include "results/store/states.h"
 #include "results/table/cell_text.h"
 #include "tests/runner/spending_world.h"
@@ -31,8 +32,9 @@ Result<Budget> reserved(World& world, const std::string& yaml, std::optional<Cap
 
 // Runs the spec under a limit, of which what `reserving` starts with is reserved (empty: of
 // itself).
-RunReport run_within(World& world, const std::string& yaml, double epsilon, FakeExecutor& executor,
-                     const std::string& reserving = "") {
+RunReport run_within(
+    World& world, const std::string& yaml, double epsilon, FakeExecutor& executor,
+    const std::string& reserving = "", const std::function<bool()>& is_to_stop = [] { return false; }) {
   auto spec = world.read(yaml);
   auto budget =
       reserved(world, reserving.empty() ? yaml : reserving, Cap{epsilon * (1 + 1e-9), kDelta}).value();
@@ -41,7 +43,7 @@ RunReport run_within(World& world, const std::string& yaml, double epsilon, Fake
   Progress progress(silent, Progress::Style::none);
   Coordinator coordinator(world.store(), executor, world.out(), progress);
   coordinator.keep_within(std::move(budget));
-  return coordinator.run(spec, [] { return false; }).value();
+  return coordinator.run(spec, is_to_stop).value();
 }
 
 TEST(Budget, RefusesWhatWouldGoBeyondAndForeseesWhatItComesTo) {
@@ -273,6 +275,42 @@ TEST(Budget, ReservesSeedsThatMayNotBeNeededAtThePriceOfTheDearest) {
   }
   EXPECT_GT(refused, 0);
   EXPECT_GT(rose, 0);
+}
+
+// What is cancelled after a run under a cap, whatever had begun, was reserved. A search that asks
+// for all its runs at once is charged what was booked of it: no more than if every seed were
+// trained.
+TEST(Budget, ReservesWhatCancellingCosts) {
+  for (const std::string row :
+       {"{id: a, method: random-search, options: {t_min: 5, t_max: 60}}",
+        "{id: a, method: linear-scaling, options: {t_min: 2, t_max: 20, r_max: 8}}",
+        "{id: a, method: subset-tuning, options: {share: 0.5, grid: [1e-2, 1e-1]}}"}) {
+    for (const std::string from : {"2", "5"}) {
+      const auto spec = boost::replace_all_copy(
+          spec_of("compared",
+                  "      - " + row + "\n      - {id: b, method: fixed-rate, options: {lr: 2e-2}}\n", "[3]"),
+          "seeds: [0, 1]",
+          "seeds: {until: paired interval of a - b is narrower than 10000, from: " + from + ", to: 5}");
+      World whole;
+      const auto then = reserved(whole, spec, {})->forecast(kDelta)->at(0).then;
+      FakeExecutor to_the_end;
+      run_within(whole, spec, then, to_the_end);
+      for (std::size_t ended = 0; ended <= to_the_end.ended; ended += 5) {
+        World world;
+        FakeExecutor executor;
+        run_within(world, spec, then, executor, "", [&] { return executor.ended >= ended; });
+        StudyRequest request;
+        for (const auto& study : world.store().studies("compared").value()) {
+          if (!results::is_answered(study)) request.studies.push_back(study.id);
+        }
+        if (request.studies.empty()) continue;
+        ASSERT_TRUE(leave_request(world.out(), request));
+        FakeExecutor later;
+        run_within(world, spec, then, later);
+        EXPECT_LE(epsilon_of(world), then * (1 + 1e-6)) << row << " from " << from << " ended " << ended;
+      }
+    }
+  }
 }
 
 }  // namespace budget_test

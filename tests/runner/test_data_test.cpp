@@ -247,6 +247,26 @@ TEST_F(TestData, ThatBelongToTheDataOfARunAreTrainedOnByNoOther) {
   }
 }
 
+// Two halves, each of which is for training in one and for test in the other; and copies and other
+// layouts that divide the records alike.
+TEST_F(TestData, ThatTwoNamesDivideOtherwiseAreRefused) {
+  std::string halves[2];
+  for (int i = 0; i < 200; ++i) halves[i / 100] += fmt::format("{},{},{}\n", i, i * i % 13 + 20, i % 2);
+  for (const std::string name : {"first", "second", "copy"}) {
+    const bool swapped = name == "second";
+    write(name + "/train.csv", halves[swapped ? 1 : 0]);
+    write(name + "/test.csv", halves[swapped ? 0 : 1]);
+  }
+  EXPECT_THAT(refusal(panel("one", "first") + panel("two", "second")),
+              HasSubstr("the same data, by what the files contain"));
+  EXPECT_EQ(refusal(panel("one", "first") + panel("two", "copy")), "");
+  World world;
+  FakeExecutor executor;
+  world.run(spec_of("one", panel("one", "first")), executor);
+  const auto two = spec_of("two", panel("two", "second"));
+  EXPECT_FALSE(check_test_sets(world.store(), world.out(), world.read(two).content));
+}
+
 // What identified the data of a run is recorded, and not only computed when it is read.
 class RecordedData : public TestData {
  protected:

@@ -89,7 +89,7 @@ void Budget::add_rest(const PlannedStudy& study, const std::vector<trial::TrialC
 
 Result<void> Budget::add_seed(const PlannedStudy& study, const results::StudyRecord* recorded,
                               ComparedRows& rows) const {
-  if (!study.sure_seeds || study.baseline->confidential_runs) return {};
+  if (!study.sure_seeds || study.baseline->confidential_runs || study.baseline->single_round) return {};
   const auto [place, is_new] = rows.try_emplace(row_of(study));
   auto& row = place->second;
   row.dataset = study.cell.base.dataset;
@@ -100,8 +100,8 @@ Result<void> Budget::add_seed(const PlannedStudy& study, const results::StudyRec
     row.dearest.raise_to(*known);
   }
   if (recorded != nullptr && results::is_answered(*recorded)) return {};
-  row.seeds[study.id].has_begun =
-      study.cell.seed < *study.sure_seeds || (recorded != nullptr && !recorded->trials.empty());
+  row.seeds[study.id] = {.is_sure = study.cell.seed < *study.sure_seeds,
+                         .has_begun = recorded != nullptr && !recorded->trials.empty()};
   return {};
 }
 
@@ -112,9 +112,9 @@ void Budget::add_run(const PlannedStudy& study, const std::string& id, const tri
   if (row == rows.end()) return;
   const auto seed = row->second.seeds.find(study.id);
   if (seed == row->second.seeds.end()) return;
-  auto& [runs, planned, has_begun] = seed->second;
-  if (runs.insert(id).second) planned.add(mechanism::events(config));
-  if (has_begun) row->second.dearest.raise_to(planned);
+  auto& own = seed->second;
+  if (own.runs.insert(id).second) own.planned.add(mechanism::events(config));
+  if (own.is_sure || own.has_begun) row->second.dearest.raise_to(own.planned);
 }
 
 Odometer Budget::with_reserved(Odometer odometer, const Reserved& reserved) {
@@ -123,7 +123,7 @@ Odometer Budget::with_reserved(Odometer odometer, const Reserved& reserved) {
   }
   for (const auto& [key, row] : reserved.rows) {
     for (const auto& [study, seed] : row.seeds) {
-      if (seed.has_begun) continue;
+      if (seed.is_sure) continue;
       auto own = seed.planned;
       if (const auto rest = reserved.rests.find(study); rest != reserved.rests.end()) {
         for (const auto& events : rest->second.runs) own.add(events);
@@ -205,6 +205,15 @@ Result<void> Budget::reserve_instead(const std::vector<PlannedStudy>& studies) {
   return reserve(studies);
 }
 
+Result<void> Budget::drop_answered(std::map<std::string, ComparedRow::Seed>& seeds) const {
+  for (auto seed = seeds.begin(); seed != seeds.end();) {
+    const auto record = store_->study(seed->first);
+    if (!record) return record.error();
+    seed = *record && results::is_answered(**record) ? seeds.erase(seed) : std::next(seed);
+  }
+  return {};
+}
+
 Result<void> Budget::admit(const PlannedStudy& study, const std::vector<trial::TrialConfig>& wishes) {
   if (is_reserved_as_selection(*study.baseline)) return {};
   auto wanted = then_;
@@ -212,8 +221,9 @@ Result<void> Budget::admit(const PlannedStudy& study, const std::vector<trial::T
   std::set<std::string> fresh;
   std::set<std::string> datasets;
   if (const auto row = reserved.rows.find(row_of(study)); row != reserved.rows.end()) {
-    // The seeds that have not begun may be charged as much.
+    // Seeds of which the comparison decides may be charged as much, until they have an answer.
     row->second.seeds[study.id].has_begun = true;
+    if (auto dropped = drop_answered(row->second.seeds); !dropped) return dropped;
     datasets.insert(wanted.identity(study.cell.base.dataset).name);
   }
   for (const auto& config : wishes) {

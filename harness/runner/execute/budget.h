@@ -11,10 +11,10 @@
 // A further round takes the place of what was reserved for it.
 //
 // If a comparison decides how many seeds are trained (spec::SequentialSeeds), all of them are
-// reserved. A seed that is not trained is charged as the dearest of its row that was, which may be
-// more than its own draws would have cost: each seed that has not begun is reserved at the price of
-// the dearest that has, or begins in any case, and a run that raises this price is admitted with
-// what it raises.
+// reserved. Where the method searches in several rounds, a seed that is not needed or is cancelled
+// is charged as the dearest of its row that was trained, which may be more than its own first
+// round: each seed that the comparison decides of is reserved at the price of the dearest that has
+// begun, or begins in any case, and a run that raises this price is admitted with what it raises.
 //
 // A run without privacy, or one that passes un-noised validation scores to its method, has no
 // epsilon. Under a limit it is refused, and so is everything on data that such a run has touched.
@@ -82,15 +82,16 @@ class Budget {
     std::vector<std::vector<accounting::Event>> runs;
   };
   using Rests = std::map<std::string, Rest>;
-  // A row of whose seeds a comparison decides.
+  // A row of whose seeds a comparison decides, and whose method searches in several rounds.
   struct ComparedRow {
     struct Seed {
       std::set<std::string> runs;  // that it asks for
       trial::EventTally planned;   // of these
+      bool is_sure = false;        // trained whatever the comparison says
       bool has_begun = false;
     };
     trial::Named dataset;
-    trial::EventTally dearest;          // of the seeds that have begun
+    trial::EventTally dearest;          // of the seeds that have begun or are sure
     std::map<std::string, Seed> seeds;  // without an answer, by study
   };
   using ComparedRows = std::map<std::string, ComparedRow>;
@@ -107,6 +108,7 @@ class Budget {
                         ComparedRows& rows) const;
   static void add_run(const PlannedStudy& study, const std::string& id, const trial::TrialConfig& config,
                       ComparedRows& rows);
+  Result<void> drop_answered(std::map<std::string, ComparedRow::Seed>& seeds) const;
   static Odometer with_reserved(Odometer odometer, const Reserved& reserved);
   // `wanted` has whole runs alone.
   Result<void> check(const Odometer& wanted, const Reserved& reserved,

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "baselines/baseline.h"
 #include "harness/base/text.h"
 #include "harness/mechanism/journal.h"
 #include "harness/mechanism/releases.h"
@@ -17,6 +18,7 @@
 #include "harness/runner/odometer/restored_releases.h"
 #include "harness/runner/odometer/trial_book.h"
 #include "harness/trial/event_tally.h"
+#include "results/store/records.h"
 #include "results/store/states.h"
 #include "results/table/table_notes.h"
 
@@ -68,10 +70,21 @@ Result<std::vector<std::string>> begun_of(const results::Store& store, const Out
   return begun;
 }
 
+// True if a comparison decides whether the seed is trained at all.
+Result<bool> may_not_be_needed(const results::Store& store, const results::StudyRecord& study) {
+  const auto recorded = store.spec(study.spec);
+  if (!recorded) return recorded.error();
+  if (!*recorded) return true;
+  const auto spec = results::spec_of(**recorded);
+  if (!spec) return spec.error();
+  const auto* panel = spec::find_panel(*spec, study.panel);
+  return panel == nullptr || !panel->sequential || study.seed >= panel->sequential->from;
+}
+
 // Returns the composition of a seed that was booked ahead: its runs that have begun, and what was
 // booked of the others. If that does not contain what was booked for all its runs together, or, if
-// `is_first`, the cost of the row's dearest seed, that cost takes its place. A booking that does
-// not name its runs is of all of them.
+// `is_first` and a comparison decides of the seed, the cost of the row's dearest seed, that cost
+// takes its place. A booking that does not name its runs is of all of them.
 Result<Composition> of_booked_seed(const results::Store& store, const OutFolder& out,
                                    const results::StudyRecord& study, bool is_first) {
   Composition composition{.rule = Composition::Rule::sum};
@@ -92,9 +105,13 @@ Result<Composition> of_booked_seed(const results::Store& store, const OutFolder&
     if (!charged) return charged.error();
     all.add(*charged);
   }
-  const auto dearest = dearest_seed(store, study);
-  if (!dearest) return dearest.error();
-  if (is_first) least.raise_to(*dearest);
+  if (is_first) {
+    const auto dearest = dearest_seed(store, study);
+    if (!dearest) return dearest.error();
+    const auto decided = may_not_be_needed(store, study);
+    if (!decided) return decided.error();
+    if (*decided) least.raise_to(*dearest);
+  }
   if (!all.contains(least)) {
     all.raise_to(least);
     composition.trials.clear();
@@ -246,6 +263,8 @@ Result<void> write_lost_records(const results::Store& store, const OutFolder& ou
 
 Result<trial::EventTally> dearest_seed(const results::Store& store, const results::StudyRecord& study) {
   trial::EventTally dearest;
+  const auto method = baselines::find_baseline(study.method);
+  if (method && (**method).single_round) return dearest;
   const auto known = store.studies(study.spec);
   if (!known) return known.error();
   for (const auto& other : *known) {

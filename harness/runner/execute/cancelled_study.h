@@ -28,6 +28,7 @@
 namespace hyfreedp::runner {
 
 // The most that one seed of the study's row was to release, of the runs that the database knows.
+// Nothing where the method asks for all its runs at once: what is booked of a seed is all of it.
 Result<trial::EventTally> dearest_seed(const results::Store& store, const results::StudyRecord& study);
 
 // The record of `study`, which has no answer, as a cancelled one, with its ε. Its runs have ended,
