@@ -48,8 +48,8 @@ Result<std::string> made_secret_mark(const std::string& text);
 // The mark of the files that the options name, whether they give `sha256` or nothing; empty where
 // the files were not here when the spec was read.
 std::string own_mark(const json::object& options);
-// The last part of a path to own files, in two: "photos", links followed, and ".tar.gz", as the path
-// has it, by which the files are read. A folder's ending is what its name has, mostly nothing.
+// The last part of a path to own files, in two: "photos", links followed, and ".tar.gz", as the
+// path has it, by which the files are read. A folder's ending is what its name has, mostly nothing.
 struct OwnName {
   std::string name, ending;
 };
