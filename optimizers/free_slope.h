@@ -6,9 +6,8 @@
 //   b = <m_{t+1}, u_t>,
 // whose mean over batch and noise is the product of the mean clipped gradient at w_{t+1} with u_t,
 // which is fixed by then: positive where the step was too short, negative where it went past the
-// minimum of its line. The standard
-// deviation of the noise in b is s = (sigma S / B) ||u_t||, which is public. Both are functions of
-// releases.
+// minimum of its line. The standard deviation of the noise in b is s = (sigma S / B) ||u_t||, which
+// is public. Both are functions of releases.
 //
 // Layers are taken together in groups that have a rate each:
 //   origin   with pretrained weights one group of what is pretrained and one of what is new; else
@@ -23,9 +22,9 @@
 //   n  = the number of steps at which b had another sign than at the step before
 //   eta <- eta exp(gain z / (1 + kesten n))
 // z_new is the same of all groups that are not pretrained as one group. So a layer whose slope is
-// within its noise goes with the others; pretrained weights never do, because what a much
-// too large rate does to them is not undone. Division by 1 + kesten n (Kesten, Ann. Math.
-// Statist. 1958) lets rates settle.
+// within its noise goes with the others; pretrained weights never do, because what a much too large
+// rate does to them is not undone. Division by 1 + kesten n (Kesten, Ann. Math. Statist. 1958) lets
+// rates settle.
 //
 //   a slope is not finite            | nothing changes, counted as nonfinite_slope
 //   Q + s^2 = 0, as of u = 0         | z = 0

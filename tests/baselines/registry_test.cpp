@@ -185,6 +185,23 @@ TEST_P(Method, EndsWithTheSameConclusionInAnyOrder) {
                           [&](const auto& trial) { return trial.id == one.conclusion.reported_trial; }));
 }
 
+// A comparison's seed that is not trained is charged its first round alone where a method says that
+// there is no other, whatever its runs end with.
+TEST_P(Method, AsksForAllRunsAtOnceWhereItSaysSo) {
+  EXPECT_EQ(baseline().single_round, find_baseline(GetParam().method).value()->single_round)
+      << "the runner reads it by the method's name";
+  if (!baseline().single_round) return;
+  const auto of = cell(GetParam().epsilon);
+  const auto wanted = baseline().next(of, {}).value();
+  for (const auto& world : {fake::ordinary_world, fake::broken_world}) {
+    std::vector<FinishedTrial> finished;
+    for (const auto& config : wanted) finished.push_back(world(config));
+    EXPECT_TRUE(baseline().next(of, finished).value().empty());
+    if (baseline().confidential_runs) continue;
+    EXPECT_TRUE(baseline().conclude(of, finished).value().composition.not_begun.empty());
+  }
+}
+
 // The planned privacy plan of every private run is one that the worker accepts.
 TEST_P(Method, AsksForRunsWithSoundPrivacyPlans) {
   const auto study = fake::run_study(baseline(), cell(GetParam().epsilon), fake::ordinary_world);

@@ -313,5 +313,20 @@ TEST(Budget, ReservesWhatCancellingCosts) {
   }
 }
 
+// What a seed that has its answer might have cost is free again.
+TEST(Budget, ReservesNothingOfSeedsThatAreOver) {
+  const auto spec = boost::replace_all_copy(
+      spec_of("compared",
+              "      - {id: a, method: linear-scaling, options: {t_min: 2, t_max: 20, r_max: 8}}\n"
+              "      - {id: b, method: fixed-rate, options: {lr: 2e-2}}\n"),
+      "seeds: [0, 1]", "seeds: {until: paired interval of a - b is narrower than 0.0001, from: 2, to: 6}");
+  World whole;
+  FakeExecutor to_the_end;
+  whole.run(spec, to_the_end);
+  World world;
+  FakeExecutor executor;
+  EXPECT_FALSE(run_within(world, spec, 1.5 * epsilon_of(whole), executor).refused);
+}
+
 }  // namespace budget_test
 }  // namespace hyfreedp::runner

@@ -75,6 +75,8 @@ TEST(TrainingSpec, MistakesNameTheirPlace) {
               HasSubstr(":10: panels[0].train.probe_precision is of the losses that a learning-rate probe"));
   EXPECT_THAT(message("optimizer: adamw", ", train: {probe_precision: bf16}"),
               HasSubstr("rows[1].train.probe_precision is of the losses"));
+  EXPECT_THAT(message("optimizer: adamw, average: ema, average_from: 20", ""),
+              HasSubstr("train.average_from: 'average_from' must be below the 20 steps of a run"));
   EXPECT_THAT(message("optimizer: {name: dog, average: true}, average: ema", ""), HasSubstr("keep one"));
   EXPECT_THAT(message("optimizer: {name: sgd, momentum: 0.9, free_step: true}, average: ema", ""),
               HasSubstr("train.average: the optimizer's 'free_step' moves the weights after the last"));

@@ -20,7 +20,9 @@ std::optional<trial::TrainingOptions> read_training(const Layers& train, Problem
 void check_average(const trial::TrainingOptions& training, const trial::Named& optimizer, std::int64_t steps,
                    const Layers& train, Problems& problems) {
   const auto fits = mechanism::check_average(training, optimizer, steps);
-  if (!fits) problems.add(train.find("average")->wrong(fits.error()));
+  if (fits) return;
+  const bool is_late = steps > 0 && training.average_from >= steps;
+  problems.add(train.find(is_late ? "average_from" : "average")->wrong(fits.error()));
 }
 
 }  // namespace hyfreedp::runner
